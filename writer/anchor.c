@@ -38,7 +38,8 @@ struct fxt_anchor fxt_anchor_read(enum fxt_clock_kind clock)
 {
 	struct fxt_anchor anchor = {.clock = clock, .width_ticks = UINT64_MAX};
 
-	/* The narrowest bracket: an interrupt between the reads would be an error of microseconds. */
+	/* Takes the narrowest bracket: an interrupt between the reads would be an error of
+	 * microseconds. */
 	for (int i = 0; i < TRIES; i++) {
 		struct timespec now;
 		uint64_t before = fxt_clock_ticks(clock), monotonic = fxt_monotonic_ns();

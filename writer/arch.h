@@ -1,6 +1,7 @@
 /*
- * What writer/ and launcher/ know of the processor, each once for x86-64 and once for aarch64; what only the
- * agent knows stands in agent/base/arch.h. No other file asks which processor it is compiled for.
+ * Processor-dependent code of writer/ and launcher/, each part once for x86-64 and once for
+ * aarch64. Code that only the agent needs stands in agent/base/arch.h. No other file asks
+ * which processor it is compiled for.
  */
 #ifndef FXT_WRITER_ARCH_H
 #define FXT_WRITER_ARCH_H
@@ -10,11 +11,12 @@
 
 #if defined(__x86_64__)
 
-/* The machine of ELF files that run here, and the kernel's name for the counter below as a clock source. */
+/* The machine of ELF files that run here, and the kernel's name for the counter below as a
+ * clock source. */
 #define ARCH_ELF_MACHINE  EM_X86_64
 #define ARCH_CLOCK_SOURCE "tsc"
 
-/* A counter that goes on at one rate on all processors, which a program may read. */
+/* A counter that runs at one rate on all processors and that a program may read. */
 static inline uint64_t arch_counter(void)
 {
 	return __builtin_ia32_rdtsc();
@@ -35,7 +37,8 @@ static inline long arch_system_call(long number, long a, long b, long c, long d,
 	return result;
 }
 
-/* A bit that is 0 in the address of every function: half of the addresses are the kernel's. */
+/* A bit that is 0 in the address of every function: half of the addresses are the
+ * kernel's. */
 #define ARCH_FREE_ADDRESS_BIT 47
 
 #elif defined(__aarch64__)
@@ -44,10 +47,12 @@ static inline long arch_system_call(long number, long a, long b, long c, long d,
 #define ARCH_CLOCK_SOURCE     "arch_sys_counter"
 
 /*
- * This counter runs at 1 to 1000 MHz, on many boards at 20 to 60: several calls begin between two of its
- * ticks, and no two starts of a thread may be equal. So a tick of ours is the 64th of one of the counter's,
- * less than a nanosecond from 16 MHz on: else each of these calls would put the thread's time forward by a
- * tick [41 ns at 24 MHz], and ever further ahead of other threads'. It lasts for nine years at 1000 MHz.
+ * This counter runs at 1 to 1000 MHz, on many boards at 20 to 60. Several calls begin
+ * between two of its ticks, and no two starts of a thread may be equal. Therefore a tick of
+ * ours is 1/64 of the counter's tick, which is less than a nanosecond from 16 MHz on.
+ * Otherwise each of these calls would put the thread's time forward by a counter tick [41
+ * ns at 24 MHz], and ever further ahead of other threads' time. The value lasts for nine
+ * years at 1000 MHz.
  */
 static inline uint64_t arch_counter(void)
 {

@@ -1,8 +1,9 @@
 /*
- * What an archive of fxtrun's says of itself, in a blob record right behind the magic record: that it is
- * unfinished, until all is in it; or that it was recovered, when another process has finished it. The record
- * is written first and changed in place at the end, so it holds whatever became of its writer. Archives of
- * other producers have none, which says nothing.
+ * The state of an archive of fxtrun's, in a blob record right behind the magic record. It
+ * says that the archive is unfinished, until it is complete; or that it was recovered, if
+ * another process has finished it. The record is written first and changed in place at the
+ * end, so it is right whatever became of its writer. Archives of other producers have no
+ * such record, which says nothing about them.
  */
 #ifndef FXT_WRITER_ARCHIVE_STATE_H
 #define FXT_WRITER_ARCHIVE_STATE_H
@@ -12,12 +13,13 @@
 
 #define FXT_ARCHIVE_STATE_BLOB "fxt:archive"
 
-/* Blob records with a packet for the Perfetto UI about the session (launcher/session/description.h). */
+/* Blob records with a packet for the Perfetto UI that describes the session
+ * (launcher/session/description.h). */
 #define FXT_DESCRIPTION_BLOB "fxt: description"
 
 enum fxt_archive_end { FXT_ARCHIVE_UNFINISHED = 0, FXT_ARCHIVE_FINISHED = 1, FXT_ARCHIVE_RECOVERED = 2 };
 
-/* What readers say of an unfinished archive. */
+/* What readers report about an unfinished archive. */
 #define FXT_ARCHIVE_UNFINISHED_TEXT                                                                   \
 	"fxtrun did not come to write its end; recorded in streaming mode it has all calls that had " \
 	"returned "                                                                                   \
@@ -25,12 +27,17 @@ enum fxt_archive_end { FXT_ARCHIVE_UNFINISHED = 0, FXT_ARCHIVE_FINISHED = 1, FXT
 
 /* The blob's data. */
 struct fxt_archive_state {
-	uint64_t is_finished;     /* enum fxt_archive_end; what is not known counts as finished */
-	uint64_t bytes_unwritten; /* of records, which the file had no room for; 0 while it is unfinished */
-	/* A circular session dropped processes that had ended, to keep the trace small. Archives that were
-	 * written before there was a bound end here. */
+	/* enum fxt_archive_end; unknown values count as finished */
+	uint64_t is_finished;
+	/* bytes of records that found no room in the file; 0 while the archive is
+	 * unfinished */
+	uint64_t bytes_unwritten;
+	/* A circular session dropped processes that had ended, to keep the trace small. In
+	 * archives from before that bound existed the data end before this field. */
 	uint64_t processes_dropped;
-	uint64_t records_dropped; /* events of theirs, those that were lost or overwritten before included */
+	/* events of these processes, including those that were lost or overwritten
+	 * before */
+	uint64_t records_dropped;
 };
 
 /* The shortest data that such a blob may have. */

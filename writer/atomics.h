@@ -1,6 +1,7 @@
 /*
- * The few atomic operations of this project, by name. Memory that two threads or two processes share is
- * touched through these only; each use says what it orders and what it pairs with.
+ * The few atomic operations of this project, by name. Memory that two threads or two
+ * processes share is accessed through these only. Each use says what it orders and what it
+ * pairs with.
  */
 #ifndef FXT_WRITER_ATOMICS_H
 #define FXT_WRITER_ATOMICS_H
@@ -14,14 +15,16 @@
 #define exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
 #define exchange_release(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELEASE)
 
-/* Keeps every access before it from being reordered with one behind it, by compiler and processor. */
+/* Keeps every access before it from being reordered with one behind it, by compiler and
+ * processor. */
 #define full_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 /*
- * A relaxed load that the compiler may fold into a comparison, as gcc does with no atomic one [4 of the
- * hooks' 91 instructions]. Of an aligned word, which no processor of ours tears, and only where it would do
- * no harm to load it twice. A thread sanitizer is shown what it stands for. In the same way an addition, one
- * instruction instead of three, to what nobody else writes.
+ * A relaxed load that the compiler may fold into a comparison; gcc folds no atomic load [4
+ * of the hooks' 91 instructions]. It is for an aligned word, which no supported processor
+ * tears, and only for places where a second load would do no harm. A thread sanitizer sees
+ * the relaxed load. add_foldable() is an addition to a word that no other thread writes, in
+ * one instruction instead of three.
  */
 #ifndef __has_feature
 #define __has_feature(feature) 0
@@ -34,13 +37,13 @@
 #define add_foldable(p, v) (*(p) += (v))
 #endif
 
-/* Replaces *p by desired if it is *expected; on failure *expected holds what was found. Acquire on success.
- */
+/* Replaces *p by desired if it is *expected; on failure *expected holds what was found.
+ * Acquire on success. */
 #define compare_exchange_acquire(p, expected, desired) \
 	__atomic_compare_exchange_n((p), (expected), (desired), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)
 
-/* Keeps the compiler, not the processor, from moving accesses across. Pairs with a signal handler of the same
- * thread, or with membarrier() in another. */
+/* Keeps the compiler, not the processor, from moving accesses across. Pairs with a signal
+ * handler of the same thread, or with membarrier() in another. */
 #define compiler_barrier() __asm__ __volatile__("" ::: "memory")
 
 #define likely(x)   __builtin_expect(!!(x), 1)

@@ -20,7 +20,7 @@ int fxt_buffer_layout(enum fxt_buffering_mode mode, uint64_t total_bytes, struct
 		layout->durable_bytes = available / 16;
 		if (layout->durable_bytes > FXT_DURABLE_MAX_BYTES)
 			layout->durable_bytes = FXT_DURABLE_MAX_BYTES;
-		/* What remains must halve into whole words. */
+		/* The remainder must halve into whole words. */
 		layout->durable_bytes += (available - layout->durable_bytes) & 15;
 		layout->rolling_bytes = (available - layout->durable_bytes) / 2;
 		break;
@@ -45,8 +45,8 @@ void fxt_buffer_clear(struct fxt_buffer_header *header, enum fxt_buffering_mode 
 	header->total_size = total_bytes;
 	header->durable_buffer_size = layout.durable_bytes;
 	header->rolling_buffer_size = layout.rolling_bytes;
-	/* Last: a reader that finds the magic finds the rest. Pairs with the acquire in fxt_buffer_check().
-	 */
+	/* Stored last: a reader that finds the magic finds the rest. Pairs with the acquire
+	 * in fxt_buffer_check(). */
 	store_release(&header->magic, FXT_BUFFER_MAGIC);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Categories of events. Which of them a session records the control memory says by a bit each, so that a
- * change while the program runs is one store.
+ * Categories of events. The control memory has a bit for each category that a session does
+ * not record, so that a change while the program runs is one store.
  */
 #ifndef FXT_WRITER_CATEGORIES_H
 #define FXT_WRITER_CATEGORIES_H
@@ -12,7 +12,7 @@
 
 #define FXT_CATEGORIES 4
 
-/* Its bit; 0: there is no such category. */
+/* Returns the category's bit; 0: there is no such category. */
 static inline uint32_t fxt_category_bit(const char *name)
 {
 	return !strcmp(name, "function")  ? 1

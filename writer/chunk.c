@@ -1,3 +1,9 @@
+/*
+ * Gives threads their chunks and writes all records but the hooks' calls into them, with
+ * the slices that explain a wait or a loss. Runs on the recording threads' slow path, and
+ * takes the engine's lock itself. Must never wait for a manager that is gone, and never
+ * write beyond `limit`.
+ */
 #include "chunk.h"
 #include <string.h>
 #include "closing.h"
@@ -14,7 +20,8 @@
 #define MANAGER_PATIENCE_NS UINT64_C(1000000000)
 #define WAIT_NS             UINT64_C(50000000)
 
-/* Room for the slices that explain what came before a new chunk, and for what it begins with. */
+/* Room for the slices that explain what came before a new chunk, and for the records it
+ * begins with. */
 #define SLICE_WORDS   10
 #define EXPLAIN_WORDS (3 * SLICE_WORDS)
 #define THREAD_WORDS  16
@@ -22,8 +29,9 @@
 
 /* ---- writing under the lock ---- */
 
-/* Copies a record behind those of the thread, and takes the newest frame off the shadow stack if it is that
- * one's. False: it does not fit below the limit, which is 0 once a closer took the chunk. */
+/* Copies a record behind those of the thread, and takes the newest frame off the shadow
+ * stack if the record is that frame's. False: it does not fit below the limit, which is 0
+ * once a closer took the chunk. */
 static bool chunk_put(
         struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame)
 {
@@ -64,8 +72,8 @@ bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64
 
 /* ---- slices that explain a wait or a loss, with the lock held ---- */
 
-/* Writes a slice of the tracer's own. It fits: fxt_chunk_reserve() asked for EXPLAIN_WORDS more than its
- * caller needs. */
+/* Writes a slice of the tracer's own. It fits: fxt_chunk_reserve() asked for EXPLAIN_WORDS
+ * more than its caller needs. */
 static void chunk_put_slice(struct fxt_engine *e, struct fxt_block *block, struct fxt_string name,
         uint64_t start, uint64_t end, const struct fxt_argument *argument)
 {
@@ -90,9 +98,10 @@ static void chunk_put_loss(
 }
 
 /*
- * Shows what came before the room that was just found. The call that is to be written there has its end
- * already: so a loss ends with the last record that was lost, and not at `last`, which a handler may have
- * moved beyond that end. A wait began after it, and is no part of that call.
+ * Shows the wait and the losses that came before the room just found. The call that is to
+ * be written there has its end already. Therefore a loss ends with the last record that was
+ * lost, and not at `last`, which a handler may have moved beyond that end. A wait began
+ * after the call's end, and is no part of that call.
  */
 static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uint64_t wait_start)
 {
@@ -111,8 +120,8 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uin
 		store_relaxed(&slot->gap_start, 0);
 	}
 	if (nested) {
-		/* The handlers that made these calls came inside hooks, where nothing of the thread can be
-		 * written: the loss is shown as a moment, now. */
+		/* The handlers that made these calls ran inside hooks, when nothing of the
+		 * thread could be written. The loss is shown as a moment, now. */
 		block->last += e->step;
 		store_relaxed(&slot->nested_shown, slot->nested_shown + nested);
 		chunk_put_loss(e, block, nested, block->last, block->last);
@@ -127,8 +136,8 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uin
 
 /* ---- taking, with the lock held ---- */
 
-/* Makes a chunk just given out the thread's own. What a stalled thread committed after its chunk was closed
- * becomes the first record in it. */
+/* Makes a chunk just given out the thread's own. A record that a stalled thread committed
+ * after its chunk was closed becomes the first record in it. */
 static void chunk_open(struct fxt_engine *e, struct fxt_block *block, uint64_t chunk)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -155,7 +164,8 @@ static void chunk_open(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 	block->local_strings = 0;
 	block->chunk_serial++;
 	FXT_FAIL_POINT("open: moved");
-	/* In one step the chunk has its first records, and the late one is no longer in its old place. */
+	/* One store gives the chunk its first records, and removes the late one from its
+	 * old place. */
 	store_release(&slot->committed, position);
 	FXT_FAIL_POINT("open: committed");
 	store_release(&slot->late_record, 0);
@@ -169,16 +179,16 @@ static uint64_t chunk_least_bytes(uint64_t words)
 	return fxt_chunk_round_up(sizeof(struct fxt_chunk_header) + (words + THREAD_WORDS + LATE_WORDS) * 8);
 }
 
-/* STOPPED: nothing is recorded, or nothing any more of the run that the thread is in, which says nothing of
- * the room there is. */
+/* STOPPED: nothing is recorded any more, or not in the run that the thread is in; this says
+ * nothing about the room there is. */
 enum take_outcome { TAKEN, FULL, WAIT, HELD, STOPPED };
 
 static enum take_outcome chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t least)
 {
 	if (!block->chunk_bytes)
 		block->chunk_bytes = FIRST_BYTES;
-	/* Two switches: where stalled chunks leave no room in the next buffer, there may be some in the one
-	 * after it. */
+	/* Two switches: if stalled chunks leave no room in the next buffer, there may be
+	 * some in the one after it. */
 	for (int switches = 0;; switches++) {
 		uint64_t most = block->chunk_bytes > least ? block->chunk_bytes : least;
 		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, most);
@@ -211,13 +221,14 @@ static enum take_outcome chunk_take_locked(
 	if (block->state == FXT_BLOCK_OPEN) {
 		uint64_t end = block->chunk + ((struct fxt_chunk_header *)(uintptr_t)block->chunk)->size;
 
-		/* The limit may have been lowered only to get the thread here. */
+		/* The limit may have been lowered only to send the thread here. */
 		if (slot->committed + words * 8 <= end) {
 			store_relaxed(&block->limit, end);
 			return TAKEN;
 		}
 	}
-	fxt_decisions_carry_out(e); /* a function that is called all the time soon needs a chunk */
+	/* a function that is called all the time soon needs a chunk */
+	fxt_decisions_carry_out(e);
 	fxt_engine_change_begin(e);
 	if (heeds_hold && load_relaxed(&e->control->snapshot_hold)) {
 		fxt_engine_change_cancel(e);
@@ -229,10 +240,11 @@ static enum take_outcome chunk_take_locked(
 }
 
 /*
- * Whether the manager's heartbeat has stood still for MANAGER_PATIENCE_NS: then it died or is stopped, and a
- * thread that waits for it would wait for ever. A thread that waits looks every WAIT_NS. If more time than
- * that has passed since the last look, nobody waited or the whole machine stood still, which says nothing
- * about the manager: so at most two such intervals are counted for one look.
+ * Whether the manager's heartbeat has stood still for MANAGER_PATIENCE_NS: then it died or
+ * is stopped, and a thread that waits for it would wait for ever. A waiting thread looks
+ * every WAIT_NS. If more time than that has passed since the last look, no thread waited or
+ * the whole machine stood still, which says nothing about the manager. Therefore one look
+ * counts at most two such intervals.
  */
 static bool chunk_manager_is_gone(struct fxt_engine *e)
 {
@@ -254,8 +266,8 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 	uint64_t wait_start = 0, held_until = 0;
 
 	while (!fxt_chunk_is_dropping(e, block)) {
-		/* Read before the buffers are looked at: should the manager reply in between, the count has
-		 * moved and the wait below ends at once. */
+		/* Read before the buffers are looked at: if the manager replies in between,
+		 * the count has moved and the wait below ends at once. */
 		uint32_t replies = load_acquire(&e->control->to_provider.written);
 		bool heeds_hold = !held_until || fxt_monotonic_ns() < held_until;
 		uint64_t mask = fxt_engine_lock(e);

@@ -1,12 +1,13 @@
 /*
- * Chunks: a thread's own part of the current rolling buffer, which it fills without any atomic
- * read-modify-write.
+ * Chunks: a thread's own part of the current rolling buffer, which it fills without any
+ * atomic read-modify-write.
  *
- * The hooks' fast path writes calls (fxt_chunk_put_call) while no lock is held; a closer deals with a
- * thread inside it (closing.h). Every other record is written under the lock. Either way a record counts once
- * slot.committed covers it, and a call's frame leaves the shadow stack before the chunk can be closed: a
- * death in between leaves both, the record last in an open chunk, which is how a collector knows them for
- * one.
+ * The hooks' fast path writes calls (fxt_chunk_put_call) while no lock is held; a closer
+ * handles a thread inside it (closing.h). Every other record is written under the lock.
+ * Either way a record counts once slot.committed covers it, and a call's frame leaves the
+ * shadow stack before the chunk can be closed. A death in between leaves both the frame and
+ * the record. A collector recognizes this case: the record is the last one in an open
+ * chunk.
  */
 #ifndef FXT_WRITER_CHUNK_H
 #define FXT_WRITER_CHUNK_H
@@ -15,8 +16,8 @@
 #include "failpoint.h"
 #include "format.h"
 
-/* The most that the agent writes in one piece without a lock: the object and the instant of an allocation; 8
- * bytes more for a size of 4 GiB. */
+/* The most that the agent writes in one piece without a lock: the object and the instant of
+ * an allocation. A size of 4 GiB takes 8 bytes more. */
 #define FXT_ALLOCATION_BYTES UINT64_C(72)
 
 static inline struct fxt_thread_slot *fxt_slot(const struct fxt_engine *e, uint32_t number)
@@ -28,17 +29,18 @@ static inline struct fxt_thread_slot *fxt_slot(const struct fxt_engine *e, uint3
 static inline struct fxt_frame *fxt_slot_frames(
         const struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
-	return (struct fxt_frame *)((uint8_t *)e->control + slot->stack_offset) + 1; /* behind the sentinel */
+	/* behind the sentinel */
+	return (struct fxt_frame *)((uint8_t *)e->control + slot->stack_offset) + 1;
 }
 
-/* Where the thread's next record goes. Only while `limit` leaves room for it. */
+/* Where the thread's next record goes. Valid only while `limit` leaves room for it. */
 static inline uint64_t *fxt_chunk_position(const struct fxt_thread_slot *slot)
 {
 	return (uint64_t *)(uintptr_t)load_relaxed(&slot->committed);
 }
 
-/* Publishes a record of `words` words at the position. Release: its bytes come before the length that covers
- * them. Pairs with the acquire of a collector, in whatever process. */
+/* Publishes a record of `words` words at the position. Release: its bytes are stored before
+ * the length that covers them. Pairs with the acquire of a collector, in either process. */
 static inline void fxt_chunk_commit(struct fxt_thread_slot *slot, const uint64_t *position, uint64_t words)
 {
 	FXT_FAIL_POINT("commit: written");
@@ -47,9 +49,10 @@ static inline void fxt_chunk_commit(struct fxt_thread_slot *slot, const uint64_t
 }
 
 /*
- * The fast path's record of a call, in two steps. The thread is WRITING from before the first until the
- * call's frame is off the shadow stack. False: the chunk has no room, or was closed, and the caller takes the
- * slow path. Else `position` is where the record goes.
+ * The fast path's record of a call, in two steps. The thread is WRITING from before the
+ * first until the call's frame is off the shadow stack. True: `position` is where the
+ * record goes. False: the chunk has no room, or was closed, and the caller takes the slow
+ * path.
  */
 static inline bool fxt_chunk_has_room(
         const struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t **position)
@@ -64,41 +67,41 @@ static inline bool fxt_chunk_has_room(
 	return true;
 }
 
-/* `word` is the function's word of the function table, whose index is durable. */
+/* `word` is the function's word of the function table; its index is durable. */
 static inline void fxt_chunk_put_call(const struct fxt_block *block, struct fxt_thread_slot *slot,
         uint64_t *position, uint64_t word, uint64_t start, uint64_t end)
 {
-	position[0] =
-	        block->header | word << 48; /* the index lies lowest in the word, and highest in the header */
+	/* the index is in the word's lowest bits, and in the header's highest */
+	position[0] = block->header | word << 48;
 	position[1] = start;
 	position[2] = end;
 	fxt_chunk_commit(slot, position, FXT_CALL_WORDS);
 }
 
 /*
- * Gives the calling thread room for a record of `words` words. May close and switch buffers and, in streaming
- * mode with on-full=block, wait for the manager. Also shows the losses and the wait that came before as
- * slices. False: there is no room; the record is lost and is to be counted by fxt_chunk_count_lost().
- * SLOW_PATH, without the lock.
+ * Gives the calling thread room for a record of `words` words. May close and switch buffers
+ * and, in streaming mode with on-full=block, wait for the manager. Also shows the losses
+ * and the wait that came before as slices. False: there is no room; the record is lost, and
+ * the caller counts it by fxt_chunk_count_lost(). SLOW_PATH, without the lock.
  */
 bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t words);
 
 /*
- * Copies a record of `words` words into the thread's open chunk. If it is the newest frame's, a call's or a
- * wait's, this also takes the frame off the shadow stack. False: there is no room, or a closer took the chunk
- * meanwhile. SLOW_PATH, without the lock.
+ * Copies a record of `words` words into the thread's open chunk. A record of the newest
+ * frame, a call's or a wait's (`is_frame`), also takes the frame off the shadow stack.
+ * False: there is no room, or a closer has taken the chunk. SLOW_PATH, without the lock.
  */
 bool fxt_chunk_try_write(
         struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame);
 
-/* The same for a record that is no frame's, taking new chunks until it is written. False: it is lost, and not
- * counted. */
+/* The same for a record without a frame, taking new chunks until it is written. False: it
+ * is lost, and not counted. */
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words);
 
 /*
- * Without the lock: whether the thread's next record is lost for certain, because records are being dropped,
- * the thread has nothing open, and nothing has changed at the manager's side since somebody looked. A call
- * that ends while this holds only has to be counted.
+ * Without the lock: whether the thread's next record is certainly lost, because records are
+ * being dropped, the thread has no open chunk, and nothing has changed on the manager's
+ * side since the last look. A call that ends while this holds only has to be counted.
  */
 static inline bool fxt_chunk_is_dropping(const struct fxt_engine *e, const struct fxt_block *block)
 {
@@ -109,8 +112,9 @@ static inline bool fxt_chunk_is_dropping(const struct fxt_engine *e, const struc
 	                       load_relaxed(&e->control->heartbeat) == load_relaxed(&e->heartbeat)));
 }
 
-/* Counts records of that block and its slot that could not be written, the last of them at `ticks`; which may
- * be when it began, if it is not the first of its gap. */
+/* Counts records of that block and its slot that could not be written. `ticks` is the time
+ * of the last of them; it may be the time that record began, unless the record is the first
+ * of its gap. */
 static inline void fxt_chunk_count_lost(const struct fxt_engine *e, struct fxt_block *block,
         struct fxt_thread_slot *slot, uint64_t records, uint64_t ticks)
 {

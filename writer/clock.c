@@ -22,8 +22,8 @@ struct fxt_clock_pair fxt_clock_read_pair(enum fxt_clock_kind kind)
 	struct fxt_clock_pair best = {0, 0};
 	uint64_t narrowest = UINT64_MAX;
 
-	/* The narrowest of a few brackets: an interrupt between the reads would be an error of microseconds.
-	 */
+	/* Takes the narrowest of a few brackets: an interrupt between the reads would be an
+	 * error of microseconds. */
 	for (int i = 0; i < 16; i++) {
 		uint64_t before = fxt_clock_ticks(kind);
 		uint64_t ns = fxt_monotonic_ns();

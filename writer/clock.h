@@ -1,6 +1,7 @@
 /*
- * The clock of a session. Ticks are those of a counter of the processor (arch_counter()) where the kernel
- * itself trusts it, else nanoseconds of CLOCK_MONOTONIC. One rate holds for all providers of a session.
+ * The clock of a session. Its ticks are those of a processor counter (arch_counter()) if
+ * the kernel itself trusts it, else nanoseconds of CLOCK_MONOTONIC. One rate holds for all
+ * providers of a session.
  */
 #ifndef FXT_WRITER_CLOCK_H
 #define FXT_WRITER_CLOCK_H
@@ -30,8 +31,8 @@ static inline uint64_t fxt_later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The counter if the kernel keeps its own time by it (its current clock source is tsc or arch_sys_counter),
- * else CLOCK_MONOTONIC. */
+/* Returns the counter if the kernel keeps its own time by it (its current clock source is
+ * tsc or arch_sys_counter), else CLOCK_MONOTONIC. */
 enum fxt_clock_kind fxt_clock_choose(void);
 
 /* The same instant on both clocks, as near as a few tries get it. */
@@ -41,10 +42,12 @@ struct fxt_clock_pair {
 };
 struct fxt_clock_pair fxt_clock_read_pair(enum fxt_clock_kind kind);
 
-/* Ticks a second between two pairs, rounded; `first` must be earlier. 10^9 for CLOCK_MONOTONIC. */
+/* Returns the ticks per second between two pairs, rounded; `first` must be earlier. 10^9
+ * for CLOCK_MONOTONIC. */
 uint64_t fxt_clock_rate(enum fxt_clock_kind kind, struct fxt_clock_pair first, struct fxt_clock_pair last);
 
-/* The least number of ticks that is no shorter; of a time up to 10^18 ns. */
+/* Returns the least number of ticks that is not shorter than `ns`, which is at most
+ * 10^18. */
 static inline uint64_t fxt_ns_to_ticks(uint64_t ns, uint64_t rate)
 {
 	return (uint64_t)(((unsigned __int128)ns * rate + 999999999) / 1000000000);

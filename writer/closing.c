@@ -1,3 +1,9 @@
+/*
+ * Takes chunks away from their threads: closes the header, settles the counts, and handles
+ * a thread that does not come out of its write. Runs on the thread that switches, stops or
+ * clears, with the engine's lock held. Must never wait without bound, and never hand over
+ * bytes that a writer may change.
+ */
 #include "closing.h"
 #include <string.h>
 #include "chunk.h"
@@ -6,8 +12,8 @@
 
 #define PATIENCE_NS UINT64_C(10000000)
 
-/* Closes a chunk whose records end at `end`. Release: the length is stored before the state that makes a
- * collector read it. Pairs with the acquire in collect.c. */
+/* Closes a chunk whose records end at `end`. Release: the length is stored before the state
+ * that makes a collector read it. Pairs with the acquire in collect.c. */
 static void closing_close_header(uint64_t chunk, uint64_t end)
 {
 	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)chunk;
@@ -18,8 +24,8 @@ static void closing_close_header(uint64_t chunk, uint64_t end)
 	FXT_FAIL_POINT("close: closed");
 }
 
-/* Counts the calls of a chunk that is about to be closed, and when they had ended, so that they can be shown
- * as overwritten one day. */
+/* Counts the calls of a chunk that is about to be closed, and notes when they had ended, so
+ * that they can later be shown as overwritten. */
 static void closing_count_calls(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -40,8 +46,8 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 		return;
 	closing_count_calls(e, block, committed);
 	closing_close_header(block->chunk, committed);
-	/* After the header has the length: whenever the closer dies, a collector finds the length in the
-	 * header or in the slot. */
+	/* Stored after the header has the length: at whatever moment the closer dies, a
+	 * collector finds the length in the header or in the slot. */
 	store_release(&slot->committed, 0);
 	store_relaxed(&block->chunk, 0);
 	store_relaxed(&block->limit, 0);
@@ -49,20 +55,21 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 }
 
 /*
- * Closes the chunk of a thread that is inside the fast path and does not come out of it: it is stopped, or a
- * signal handler interrupted it there. The chunk ends with what the thread has committed by now. The record
- * it is writing may still be committed later, or never.
+ * Closes the chunk of a thread that is inside the fast path and does not come out of it: it
+ * is stopped, or a signal handler interrupted it there. The chunk ends with the records
+ * that the thread has committed by now. The record it is writing may still be committed
+ * later, or never.
  */
 static void closing_stall(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-	/* Acquire: pairs with the thread's commit, whose bytes are handed over next. */
+	/* Acquire: pairs with the thread's commit; its bytes are handed over next. */
 	uint64_t committed = load_acquire(&slot->committed);
 
 	FXT_FAIL_POINT("stall: committed");
 	closing_count_calls(e, block, committed);
-	/* Stored before the chunk is closed: a record that the thread commits from now on lies behind
-	 * late_record, where a collector looks for it once the chunk ends there. */
+	/* Stored before the chunk is closed: a record that the thread commits from now on
+	 * lies at late_record, where a collector looks for it once the chunk ends there. */
 	store_relaxed(&slot->late_chunk_end,
 	        block->chunk + ((const struct fxt_chunk_header *)(uintptr_t)block->chunk)->size);
 	store_release(&slot->late_record, committed);
@@ -90,8 +97,9 @@ bool fxt_close_forget_stalled(struct fxt_engine *e)
 
 		if (block->state != FXT_BLOCK_STALLED)
 			continue;
-		/* Acquire: pairs with the release that ends the write, whose bytes may be written over. The
-		 * limit of a stalled thread is 0, and so it begins no other one. */
+		/* Acquire: pairs with the release that ends the write; its bytes may be
+		 * overwritten from then on. The limit of a stalled thread is 0, so it
+		 * begins no other write. */
 		if (load_acquire(&block->busy) == FXT_WRITING)
 			return false;
 		block->state = FXT_BLOCK_NO_CHUNK;
@@ -115,7 +123,8 @@ void fxt_close_durable(struct fxt_engine *e)
 /* Waits until the thread is seen outside of a write; false when patience ran out. */
 static bool closing_wait_until_quiet(const struct fxt_block *block, uint64_t deadline_ns)
 {
-	/* Acquire: pairs with the release that ends a write; its bytes are handed over next. */
+	/* Acquire: pairs with the release that ends a write; its bytes are handed over
+	 * next. */
 	for (unsigned spins = 0; load_acquire(&block->busy) == FXT_WRITING; spins++) {
 		if (spins < 64)
 			continue;
@@ -143,8 +152,8 @@ void fxt_close_all(struct fxt_engine *e)
 		if (e->blocks[i].state == FXT_BLOCK_OPEN)
 			store_relaxed(&e->blocks[i].limit, 0);
 	FXT_FAIL_POINT("close: limits");
-	/* After this a thread that becomes WRITING sees limit 0, and one that did not see it is seen to be
-	 * WRITING. */
+	/* After this a thread that becomes WRITING sees limit 0, and a thread that did not
+	 * see it is seen to be WRITING. */
 	sys_membarrier();
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
 

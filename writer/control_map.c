@@ -1,3 +1,8 @@
+/*
+ * Maps the control memory into a process, extends its areas, and replaces it in a forked
+ * child. Runs on the thread that initializes the agent and on any thread that needs a slot
+ * or a large stack, and in the manager. Must never map over memory that is not its own.
+ */
 #include "control_map.h"
 #include <errno.h>
 #include <string.h>
@@ -7,21 +12,24 @@
 #include "sys.h"
 
 #define DISTANCE (UINT64_C(64) << 30)
-#define SPACING  (UINT64_C(4) << 30) /* of two maps of a process, or of one and a forked child's */
-#define PLACES   1024
+/* distance of two maps of a process, or of a process's and its forked child's */
+#define SPACING (UINT64_C(4) << 30)
+#define PLACES  1024
 
 #ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000 /* Linux 4.17; an older kernel takes the address as a hint */
+/* Linux 4.17; an older kernel takes the address as a hint */
+#define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
 struct control_area {
 	uint64_t begin, end; /* offsets */
-	uint64_t first;      /* so much of it is mapped at first */
-	uint64_t step;       /* by which it grows */
+	uint64_t first;      /* this much is mapped at first */
+	uint64_t step;       /* the area grows by multiples of this */
 };
 
-/* Each has something at first: a mapping of a file grows without the file's descriptor. What four threads
- * need is there, so that children whose slots differ from their parents' take no more than these. */
+/* Each area has something mapped at first, because the mapping of a file can grow without
+ * the file's descriptor. It suffices for four threads, so that children with other slots
+ * than their parents' take no more than this. */
 static const struct control_area areas[FXT_CONTROL_AREAS] = {
         {FXT_STACKS_OFFSET, FXT_LARGE_STACKS_OFFSET, 64 * FXT_SMALL_STACK_BYTES, 64 * FXT_SMALL_STACK_BYTES},
         {FXT_LARGE_STACKS_OFFSET, FXT_CONTROL_BYTES, FXT_CONTROL_ALIGNMENT, FXT_LARGE_STACK_BYTES},
@@ -34,7 +42,8 @@ static int control_areas(const struct fxt_control_map *map)
 	return map->elides_calls ? FXT_CONTROL_AREAS : FXT_CONTROL_AREAS - 1;
 }
 
-/* At that place and no other; NULL: it is not free, unless `flags` have MAP_FIXED. */
+/* Maps at that address and no other; NULL: it is not free, unless `flags` have
+ * MAP_FIXED. */
 static void *control_map_at(uint64_t address, uint64_t bytes, int flags, int fd, uint64_t offset)
 {
 	int place = flags & MAP_FIXED ? 0 : MAP_FIXED_NOREPLACE;
@@ -83,7 +92,7 @@ static int control_map_all(struct fxt_control_map *map, int fd)
 	return 0;
 }
 
-/* A forked child goes on counting, for it has the maps of its parent. */
+/* A forked child goes on counting, because it has the maps of its parent. */
 static uint64_t control_place(const void *other)
 {
 	static uint32_t count;
@@ -130,7 +139,7 @@ bool fxt_control_detach(struct fxt_control_map *map)
 {
 	struct fxt_control_map private = *map;
 	uint8_t *copy = (uint8_t *)map->control, *parents;
-	/* Of no length: the same pages once more. */
+	/* An old length of 0 maps the same pages once more. */
 	long result = sys_call(SYS_mremap, map->control, 0, FXT_STACKS_OFFSET, MREMAP_MAYMOVE);
 
 	if (sys_is_error(result))
@@ -157,7 +166,7 @@ static bool control_grow(
 	uint64_t wanted = (end - area->begin + area->step - 1) / area->step * area->step;
 
 	if (map->is_anonymous) {
-		/* Of memory that is shared there is no more than it was mapped with. */
+		/* Shared memory cannot grow beyond the size it was mapped with. */
 		if (!control_map_at(base + *mapped, wanted - bytes, map->flags, -1, 0))
 			return false;
 	} else {

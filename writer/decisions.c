@@ -1,11 +1,17 @@
+/*
+ * Carries out the manager's decisions: marks excluded functions in the function table, and
+ * puts changes of the filter in force. Runs on the helper thread, and on threads that take
+ * a chunk or register a function, with the engine's lock held. Must never leave hooks with
+ * a mixture of two filters.
+ */
 #include "decisions.h"
 #include <string.h>
 #include "engine.h"
 
-/* For a running thread to be seen between two hooks. */
+/* Long enough for a running thread to be seen between two hooks. */
 #define FOLLOWED_SPINS 1000
 
-/* Marks the function, or takes its mark away, unless it is gone or has another name by now. */
+/* Marks the function, or removes its mark, unless it is gone or has another name by now. */
 static void decisions_mark(struct fxt_engine *e, uint64_t address, uint32_t index, uint64_t mark)
 {
 	const struct fxt_function_table *table = &e->functions;
@@ -22,11 +28,12 @@ static bool decisions_exclude(const struct fxt_engine *e, uint64_t decision)
 	return e->without_calls || fxt_decided_by(decision, e->filter_changes) == FXT_DECIDED_EXCLUDE;
 }
 
-/* Carries out decisions from e->decided on, or takes away the marks of those that leave nothing out. */
+/* Carries out decisions from e->decided on, or removes the marks of functions that are not
+ * excluded. */
 static void decisions_go_on(struct fxt_engine *e, bool excludes)
 {
 	for (; e->decided < e->next_string; e->decided++) {
-		/* Acquire: pairs with the manager's release, the decision is whole. */
+		/* Acquire: pairs with the manager's release; the decision is whole. */
 		uint64_t decision = load_acquire(fxt_decision(e->control, e->decided));
 		uint64_t address = decision >> FXT_FRAME_INDEX_BITS;
 		bool is_excluded = decisions_exclude(e, decision);
@@ -63,11 +70,13 @@ void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change)
 	store_relaxed(&filter->depth_limit, depth_limit);
 	store_relaxed(&filter->has_states,
 	        has_under || depth_limit || e->callers_filter[e->filter_in_force & 1].has_states);
-	/* Release: whoever finds it finds what stands before. Pairs with the acquire of hooks. */
+	/* Release: a hook that loads it finds everything stored before it. Pairs with the
+	 * acquire of hooks. */
 	store_release(&e->filter_in_force, change);
 }
 
-/* Carries out all that leave functions out, or all others. Returns whether there is a decision on each. */
+/* Carries out all decisions that exclude functions, or all others. Returns whether there is
+ * a decision on each function. */
 static bool decisions_repeat(struct fxt_engine *e, bool excludes)
 {
 	uint64_t mask = fxt_engine_lock(e);
@@ -83,23 +92,25 @@ static bool decisions_repeat(struct fxt_engine *e, bool excludes)
 /*
  *      before              --> unmarked            --> in force           --> marked
  *
- * By what is in force a frame of an excluded function is nothing to the calls inside of it (filter.h
- * of the agent): so these are recorded by the old filter or by the new one, and by no mixture.
+ * By the filter in force, a frame of an excluded function does not count for the calls
+ * inside it (filter.h of the agent). Therefore these calls are recorded by the old filter
+ * or by the new one, and by no mixture.
  */
 bool fxt_decisions_follow_change(struct fxt_engine *e, bool without_calls)
 {
-	/* Acquire: pairs with the manager's release, the decisions stand. */
+	/* Acquire: pairs with the manager's release; the decisions are complete. */
 	uint32_t changes = load_acquire(&e->control->filter_changes);
 
 	if (e->filter_in_force == changes)
 		return true;
 	store_relaxed(&e->filter_changes, changes);
-	sys_membarrier(); /* hooks that find a mark of this change find that too */
+	/* hooks that find a mark of this change find the change in force too */
+	sys_membarrier();
 	e->without_calls = without_calls;
 	if (!decisions_repeat(e, false))
 		return false;
 	fxt_decisions_put_in_force(e, changes);
-	decisions_repeat(e, true); /* functions that are seen now wait for theirs */
+	decisions_repeat(e, true); /* functions seen from now on wait for their decisions */
 	return true;
 }
 
@@ -113,13 +124,14 @@ void fxt_decisions_have_calls(struct fxt_engine *e)
 }
 
 /*
- * Whether no thread goes by an earlier filter than the one in force: each was seen outside of hooks since
- * then, or with states by that one. The decisions and limits of the filter before are written over by the
- * next change, and a thread that is held between two looks at them would find one of each.
+ * Whether no thread follows an earlier filter than the one in force: each was seen outside
+ * of hooks since then, or with states by that filter. The next change overwrites the
+ * decisions and limits of the earlier filter, and a thread that is held between two looks
+ * at them would find one of each.
  */
 static bool decisions_are_followed(const struct fxt_engine *e)
 {
-	/* Who is in a hook from here on finds the filter that is in force. */
+	/* A thread that enters a hook from here on finds the filter that is in force. */
 	sys_membarrier();
 	for (uint32_t i = 0; i < e->control->slots_used; i++) {
 		const struct fxt_block *block = &e->blocks[i];
@@ -147,7 +159,7 @@ bool fxt_decisions_tell_change(struct fxt_engine *e)
 	mask = fxt_engine_lock(e);
 	has_room = fxt_ring_has_room_for_others(&control->to_manager);
 	if (has_room) {
-		/* Release: hooks go by it. Pairs with the manager's acquire. */
+		/* Release: hooks follow the change. Pairs with the manager's acquire. */
 		store_release(&control->filter_carried_out, e->filter_in_force);
 		fxt_ring_send(&control->to_manager, &packet);
 	}

@@ -1,15 +1,13 @@
-/*
- * Numbers in texts, where stdio cannot be used.
- */
+/* Numbers in texts, for code that cannot use stdio. */
 #ifndef FXT_WRITER_DIGITS_H
 #define FXT_WRITER_DIGITS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define FXT_DIGITS_BYTES 20 /* of the largest number in base 10 */
+#define FXT_DIGITS_BYTES 20 /* digits of the largest number in base 10 */
 
-/* Writes a number in base 10 or 16, without a terminator. Returns how many digits it has. */
+/* Writes a number in base 10 or 16, without a terminator. Returns the number of digits. */
 static inline size_t fxt_put_digits(char text[FXT_DIGITS_BYTES], uint64_t number, unsigned base)
 {
 	char digits[FXT_DIGITS_BYTES];

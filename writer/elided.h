@@ -1,14 +1,15 @@
 /*
- * Elided calls of the trace because of how long they took, or because their function has had its
- * calls (fxtrun --min-duration, --max-calls), in sums by thread and function. They lie at the end of the
- * control memory, a table for each slot, so that a collector finds them after any death; in other sessions it
- * ends before. A thread writes to its own alone; the last table has what the threads left whose slots other
- * threads have now. Threads beyond the tables, and functions whose names have no index that lasts, leave
- * nothing out.
+ * Calls that are elided because of how short they were, or because their function has had
+ * its number of calls (fxtrun --min-duration, --max-calls), in sums by thread and function.
+ * The sums lie at the end of the control memory, one table for each slot, so that a
+ * collector finds them after any death. In other sessions the memory ends before them. A
+ * thread writes to its own table alone. The last table has the sums of threads that have
+ * lost their slots to others. Threads beyond the tables, and functions without a durable
+ * name index, elide nothing.
  *
- * The trace tells them by an instant event for each thread and function, of category "fxt" and this name,
- * with the fields of struct fxt_elided_function as arguments. Whoever adds them to the sums of what is
- * recorded gets those of all calls.
+ * The trace shows them by an instant event for each thread and function, of category "fxt"
+ * and this name, with the fields of struct fxt_elided_function as arguments. Added to the
+ * sums of the recorded calls, they give the sums of all calls.
  */
 #ifndef FXT_WRITER_ELIDED_H
 #define FXT_WRITER_ELIDED_H
@@ -18,65 +19,76 @@
 
 #define FXT_ELIDED_EVENT "fxt: calls left out"
 
-#define FXT_ELIDED_RECYCLED FXT_ELIDED_THREADS /* the table of threads whose slots were given on */
+/* the table of threads that have lost their slots to others */
+#define FXT_ELIDED_RECYCLED FXT_ELIDED_THREADS
 #define FXT_ELIDED_DEPTH    1024
 
 /* Times are ticks. */
 struct fxt_elided_function {
 	uint64_t calls;
-	uint64_t total; /* without calls inside of another one of the function, left out or not */
-	uint64_t sum;   /* of all calls */
-	int64_t self;   /* of all calls, less what was left out directly inside of any call of the function,
-	                   recorded ones too: that is no time of their own either */
-	uint64_t own;   /* of the elided calls alone, less what is left out inside of them. Some
-	                   of what is nested deeper than FXT_ELIDED_DEPTH may be counted twice */
+	/* without calls inside another call of the function, elided or not */
+	uint64_t total;
+	uint64_t sum; /* over all elided calls */
+	/* over all elided calls, less the time of calls elided directly inside any call of
+	 * the function. It also subtracts those inside recorded calls, since that time is
+	 * not their own either */
+	int64_t self;
+	/* over the elided calls alone, less the time of calls elided inside them. Some of
+	 * the time nested deeper than FXT_ELIDED_DEPTH may be counted twice */
+	uint64_t own;
 	uint64_t longest, shortest;
-	uint64_t outermost; /* the function's outermost open call, as the distance of its frame from the
-	                       slot's sentinel, if there is still a call of the function */
+	/* the function's outermost open call, as the distance of its frame from the slot's
+	 * sentinel; valid if that frame still is a call of the function */
+	uint64_t outermost;
 };
 _Static_assert(sizeof(struct fxt_elided_function) == 64, "a line");
 
-/* What was left out directly inside of an open call, which is known by its start. */
+/* The time elided directly inside an open call, which its start identifies. */
 struct fxt_elided_inside {
 	uint64_t start, ticks;
 };
 
 struct fxt_elided {
 	/*
-	 * The call that is being left out: its start, its function, and of how many calls it is the last. It
-	 * is off the shadow stack a moment later. If the thread dies in between, it counts (release).
+	 * The call that is being elided: its start, its function, and the function's
+	 * count of calls with this one. It is taken off the shadow stack a moment later. If
+	 * the thread dies in between, it counts (release).
 	 */
 	uint64_t counted_start, counted_calls;
 	uint32_t counted_index;
-	uint32_t end; /* indices are less; 0: nothing was left out */
+	uint32_t end; /* all indices in use are less; 0: nothing was elided */
 	uint64_t reserved[5];
-	struct fxt_elided_inside inside[FXT_ELIDED_DEPTH]; /* by depth modulo FXT_ELIDED_DEPTH */
+	/* indexed by depth modulo FXT_ELIDED_DEPTH */
+	struct fxt_elided_inside inside[FXT_ELIDED_DEPTH];
 	struct fxt_elided_function functions[FXT_STRING_LOCAL_FIRST];
 };
 _Static_assert(sizeof(struct fxt_elided) <= FXT_ELIDED_BYTES, "");
 
-/* Which calls of a function are left out, where that differs between functions. The manager writes it before
- * it publishes its decision on the function (decisions.h); where there are zeros the control's values hold.
- */
+/* Limits of one function, in sessions with limits that differ between functions. The
+ * manager writes them before it publishes its decision on the function (decisions.h). A
+ * value of 0 stands for the control memory's value. */
 struct fxt_limit {
-	uint64_t min_duration;  /* calls that take less, in ticks; and one more */
-	uint64_t first_counted; /* calls from this one on, in the order of their beginning, from 1 */
-	uint64_t begun; /* so many calls have begun; not counted further than it matters. By the agent's
-	                   threads */
+	/* calls that take less than this minus one are elided, in ticks */
+	uint64_t min_duration;
+	/* calls from this one on are elided, in the order of their beginning, from 1 */
+	uint64_t first_counted;
+	/* calls that have begun, counted only as far as it matters. Written by the agent's
+	 * threads */
+	uint64_t begun;
 	uint64_t reserved;
 };
 _Static_assert(sizeof(struct fxt_limit) == FXT_LIMIT_BYTES, "");
 
 struct fxt_engine;
 
-/* Whether calls are left out so. Only the agent asks the memory: a manager knows it by its
- * options, and does not believe that the tables are there because a program says so. */
+/* Whether the session elides calls. Only the agent asks the memory. A manager knows it from
+ * its options, and does not believe that the tables are there because a program says so. */
 static inline bool fxt_elides_calls(const struct fxt_control *control)
 {
 	return control->elides_calls;
 }
 
-/* That of a slot is there once its slot is (fxt_control_reach_slot()). */
+/* The table of a slot exists once the slot does (fxt_control_reach_slot()). */
 static inline struct fxt_elided *fxt_elided(const struct fxt_control *control, uint32_t table)
 {
 	uint64_t place = table == FXT_ELIDED_RECYCLED ? 0 : table + 1;
@@ -89,7 +101,8 @@ static inline struct fxt_limit *fxt_limit(const struct fxt_control *control, uin
 	return (struct fxt_limit *)((uintptr_t)control + FXT_LIMITS_OFFSET) + index;
 }
 
-/* The slot is given on: its sums become the recycled ones. With the lock held. */
+/* Adds a slot's sums to the recycled ones, as the slot is given to another thread. With the
+ * lock held. */
 void fxt_elided_recycle(struct fxt_engine *e, uint32_t slot);
 
 /* Forgets all sums. With the lock held, while nothing is recorded. */

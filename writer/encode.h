@@ -1,12 +1,14 @@
 /*
- * Encoders: one function a record type, header-only, for a signal handler or a preloaded agent as well as for
- * a tool: no malloc, no locks, no system calls, nothing of libc but memcpy.
+ * Encoders, one function for each record type. They are header-only, and fit a signal
+ * handler or a preloaded agent as well as a tool: no malloc, no locks, no system calls,
+ * nothing of libc but memcpy.
  *
- * Every fxt_put_… writes one whole record at dst (8-byte aligned, room for `capacity` words) and returns its
- * size in words. It returns 0 and writes nothing if the record is larger than the room or breaks a limit of
- * the format: a record or an argument of more than 4095 words, more than 15 arguments, an inline string of
- * more than 32000 bytes, an index out of range, a value wider than its field. `text` and `data` are copied;
- * they need no terminator, may be NULL if they have 0 bytes, and must not overlap dst.
+ * Every fxt_put_… writes one whole record at dst (8-byte aligned, room for `capacity`
+ * words) and returns its size in words. It returns 0 and writes nothing if the record is
+ * larger than the room or breaks a limit of the format: a record or an argument of more
+ * than 4095 words, more than 15 arguments, an inline string of more than 32000 bytes, an
+ * index out of range, a value wider than its field. `text` and `data` are copied; they need
+ * no terminator, may be NULL if they have 0 bytes, and must not overlap dst.
  */
 #ifndef FXT_WRITER_ENCODE_H
 #define FXT_WRITER_ENCODE_H
@@ -39,7 +41,7 @@ static inline uint64_t fxt_metadata_header(enum fxt_metadata_type type, size_t w
 	       (uint64_t)provider << 20;
 }
 
-/* ---- metadata: for whoever puts an archive together, never from inside a provider ---- */
+/* ---- metadata: for programs that write an archive, never from inside a provider ---- */
 
 static inline size_t fxt_put_magic(uint64_t *dst, size_t capacity)
 {
@@ -118,7 +120,8 @@ static inline size_t fxt_put_thread(
 
 /* ---- events ---- */
 
-/* extra: counter id, end in ticks, or correlation id; ignored for the types that have none. */
+/* extra: counter id, end in ticks, or correlation id; ignored for the types that have
+ * none. */
 static inline size_t fxt_put_event(uint64_t *dst, size_t capacity, enum fxt_event_type type,
         struct fxt_thread thread, struct fxt_string category, struct fxt_string name, uint64_t ticks,
         const struct fxt_argument *arguments, size_t count, uint64_t extra)
@@ -163,8 +166,8 @@ static inline size_t fxt_put_userspace_object(uint64_t *dst, size_t capacity, st
 	return words;
 }
 
-/* type: enum fxt_object_type, or another of Zircon's object types, 8 bits. By convention the object of a
- * thread has a koid argument "process". */
+/* type: enum fxt_object_type, or another of Zircon's object types, 8 bits. By convention
+ * the object of a thread has a koid argument "process". */
 static inline size_t fxt_put_kernel_object(uint64_t *dst, size_t capacity, uint32_t type, uint64_t koid,
         struct fxt_string name, const struct fxt_argument *arguments, size_t count)
 {
@@ -181,7 +184,7 @@ static inline size_t fxt_put_kernel_object(uint64_t *dst, size_t capacity, uint3
 	return words;
 }
 
-/* ---- scheduling: threads are koids, but for the legacy record ---- */
+/* ---- scheduling: threads are koids, except in the legacy record ---- */
 
 /* cpu has 16 bits. Optional int32 arguments: "incoming_weight", "outgoing_weight". */
 static inline size_t fxt_put_context_switch(uint64_t *dst, size_t capacity, uint64_t ticks, uint32_t cpu,
@@ -219,7 +222,8 @@ static inline size_t fxt_put_thread_wakeup(uint64_t *dst, size_t capacity, uint6
 	return words;
 }
 
-/* The record of older traces. cpu and priorities have 8 bits; the outgoing thread cannot be running. */
+/* The record of older traces. cpu and priorities have 8 bits; the outgoing thread cannot be
+ * running. */
 static inline size_t fxt_put_legacy_context_switch(uint64_t *dst, size_t capacity, uint64_t ticks,
         uint32_t cpu, enum fxt_thread_state outgoing_state, struct fxt_thread outgoing,
         struct fxt_thread incoming, uint32_t outgoing_priority, uint32_t incoming_priority)
@@ -259,7 +263,8 @@ static inline size_t fxt_put_log(uint64_t *dst, size_t capacity, uint64_t ticks,
 	return words;
 }
 
-/* At most FXT_BLOB_MAX_BYTES of data, less the stream of an inline name. Records of one name add up. */
+/* At most FXT_BLOB_MAX_BYTES of data, less the stream of an inline name. Records of one
+ * name are concatenated. */
 static inline size_t fxt_put_blob(uint64_t *dst, size_t capacity, struct fxt_string name,
         enum fxt_blob_type type, const void *data, size_t bytes)
 {
@@ -275,8 +280,8 @@ static inline size_t fxt_put_blob(uint64_t *dst, size_t capacity, struct fxt_str
 	return words;
 }
 
-/* A large record has up to 2^32 - 1 words. Perfetto reads 12 bits of its size: beyond 4095 words it loses the
- * rest of the file. */
+/* A large record has up to 2^32 - 1 words. Perfetto reads 12 bits of its size: if it has
+ * more than 4095 words, Perfetto loses the rest of the file. */
 static inline uint64_t fxt_large_blob_header(enum fxt_large_blob_format format, size_t words)
 {
 	return fxt_record_header(FXT_RECORD_LARGE, words) | (uint64_t)FXT_LARGE_RECORD_BLOB << 36 |

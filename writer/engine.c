@@ -1,3 +1,9 @@
+/*
+ * Sets up, starts, stops and ends an engine, and sets up the engine of a forked child. Runs
+ * on the thread that initializes the agent, on its helper thread and, to send packets, on
+ * recording threads. Takes the engine's lock for each change. Must never call libc beyond
+ * memcpy and the clock, and never print.
+ */
 #include "engine.h"
 #include <errno.h>
 #include <string.h>
@@ -14,7 +20,8 @@
 #include "strings.h"
 
 #define BLOCKS_BYTES (FXT_SLOTS * sizeof(struct fxt_block))
-#define TIDS_BYTES   (sizeof(struct fxt_tid) << 22) /* one a possible tid; sparse */
+/* one entry for each possible tid; sparse */
+#define TIDS_BYTES (sizeof(struct fxt_tid) << 22)
 
 static void *engine_map_wiped_on_fork(size_t bytes)
 {
@@ -58,7 +65,8 @@ static bool engine_register_known(struct fxt_engine *e)
 	for (unsigned i = 1; i < FXT_KNOWN_STRINGS; i++)
 		if (fxt_string_register(e, known[i], strlen(known[i])) != i)
 			return false;
-	/* The smallest durable buffer has no room for the last words of the longest names. */
+	/* The smallest durable buffer has no room for the last words of the longest
+	 * names. */
 	size_t bytes = strnlen(e->name, FXT_NAME_BYTES);
 
 	do {
@@ -85,8 +93,9 @@ static void engine_unmap(struct fxt_engine *e)
 	memset(e, 0, sizeof(*e));
 }
 
-/* What a forked child has of its parent, wiped: the memory of its own engine. Zeros: there is none. Of its
- * numbers `first_slot` alone, that of the child's own. */
+/* In a forked child: the parent's engine, with its memory, which the kernel wiped and the
+ * child's own engine takes over. All zeros: there is none. The only number in it that
+ * counts is `first_slot`, which is that of the child's own engine. */
 static struct fxt_engine engine_of_parent;
 
 static bool engine_map(struct fxt_engine *e)
@@ -103,13 +112,14 @@ static bool engine_map(struct fxt_engine *e)
 }
 
 /*
- * In a forked child, whose memory is zeros: has the first `count` slots be nobody's. No thread gets them and
- * nothing is recorded in them; to a hook of the parent's that goes on in the child, and has one of them with
- * its block, its shadow stack is empty.
+ * In a forked child, with memory that is all zeros: reserves the first `count` slots. No
+ * thread gets them and nothing is recorded in them. A hook of the parent's that continues
+ * in the child may have one of them with its block; to that hook its shadow stack is empty.
  */
 static void engine_reserve_slots(struct fxt_engine *e, uint32_t count)
 {
-	/* One stack for all of them, where nobody's lies and the next slot's makes a page be there. */
+	/* All of them share one stack. It lies outside all other stacks, on a page that the
+	 * next slot's stack makes present. */
 	uint64_t place = count % 64;
 	uint64_t bytes = 2 * sizeof(struct fxt_frame);
 	uint64_t offset = FXT_STACKS_OFFSET + place * FXT_SMALL_STACK_BYTES + fxt_stack_color(place) - bytes;
@@ -131,7 +141,7 @@ void fxt_engine_detach(struct fxt_engine *e)
 {
 	e->lock = (struct fxt_lock){0}; /* another thread of the parent may have held it */
 	e->state = FXT_ENGINE_STOPPED;
-	e->run = (e->run | 1) + 1; /* no block's, as they are zeros */
+	e->run = (e->run | 1) + 1; /* no block has this run, as blocks are zeros */
 	e->generation = 0;
 	engine_reserve_slots(e, e->control->slots_used);
 }
@@ -144,7 +154,7 @@ void fxt_engine_forget(struct fxt_engine *e, uint32_t first_slot)
 		memset(e, 0, sizeof(*e));
 		return;
 	}
-	/* Where there comes to be no other one, a hook finds this. */
+	/* A hook finds this engine if no other one follows. */
 	e->lock = (struct fxt_lock){0};
 	e->state = FXT_ENGINE_NONE;
 	e->alive = NULL;
@@ -152,9 +162,9 @@ void fxt_engine_forget(struct fxt_engine *e, uint32_t first_slot)
 }
 
 /*
- * Begins a generation on an empty buffer. Slots stay with the threads that have one, as nobody can take a
- * slot away from a running thread; but they are not live before the thread comes by, so no collector sees
- * what they hold.
+ * Begins a generation on an empty buffer. Slots stay with the threads that have one, since
+ * a slot cannot be taken from a running thread. They are not live before the thread comes
+ * by, so no collector sees their contents.
  */
 static bool engine_begin_generation(struct fxt_engine *e)
 {
@@ -176,15 +186,17 @@ static bool engine_begin_generation(struct fxt_engine *e)
 	return engine_register_known(e);
 }
 
-/* Sets up an empty buffer by the terms in the control memory. False: they are not as they must be. */
+/* Sets up an empty buffer by the terms in the control memory. False: the terms are
+ * invalid. */
 static bool engine_take_terms(struct fxt_engine *e)
 {
 	const struct fxt_control *control = e->control;
 	struct fxt_buffer_layout layout;
 	enum fxt_buffering_mode mode;
 
-	/* Acquire: pairs with the manager's release. Where the terms are written anew meanwhile the number is
-	 * an earlier one, and the next start takes them again. */
+	/* Acquire: pairs with the manager's release. If the terms are written anew at this
+	 * moment, the number read here is an earlier one, and the next start takes them
+	 * again. */
 	e->recording = load_acquire(&control->recording);
 	mode = (enum fxt_buffering_mode)control->buffering_mode;
 	if (fxt_buffer_layout(mode, e->buffer_bytes, &layout) != 0)
@@ -211,7 +223,8 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	e->header = buffer;
 	e->control = control;
 	e->clock = (enum fxt_clock_kind)control->clock_kind;
-	/* The rate may be refined by less than 10^-4 at the end: a step must stay a whole nanosecond. */
+	/* The rate may be refined by less than 10^-4 at the end: a step must stay a whole
+	 * nanosecond. */
 	e->step = (control->ticks_per_second + control->ticks_per_second / 10000) / 1000000000u + 1;
 	e->process_koid = control->process_koid;
 	fxt_escape(e->name, sizeof(e->name), name, strnlen(name, sizeof(e->name)));
@@ -235,7 +248,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	return 0;
 }
 
-/* With the lock held, in state STOPPED: another recording of the session. */
+/* With the lock held, in state STOPPED: sets up for another recording of the session. */
 static int engine_begin_recording(struct fxt_engine *e)
 {
 	int error = 0;
@@ -283,7 +296,7 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 		error = EINVAL;
 	else if (e->state == FXT_ENGINE_STARTED)
 		error = EBUSY;
-	/* Acquire: pairs with the manager's release, the terms stand. */
+	/* Acquire: pairs with the manager's release; the terms are complete. */
 	else if (load_acquire(&e->control->recording) != e->recording)
 		is_another = (error = engine_begin_recording(e)) == 0;
 	else
@@ -355,13 +368,13 @@ int fxt_engine_stop(struct fxt_engine *e)
 		fxt_engine_change_begin(e);
 		fxt_close_all(e);
 		fxt_engine_change_end(e);
-		/* After the closer's membarrier: a thread that restores its limit at this moment
-		 * (fxt_stack_restore_limit) either sees the new run, or stores its limit before this
-		 * overwrites it. */
+		/* This comes after the closer's membarrier. A thread that restores its
+		 * limit at this moment (fxt_stack_restore_limit) either sees the new run,
+		 * or stores its limit before this overwrites it. */
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
 			store_relaxed(&e->blocks[i].top_limit, 0);
-		/* For a call that is left out its thread needs no chunk; it is in the sums before they are
-		 * taken, or stays open. */
+		/* A thread needs no chunk to elide a call. The call either is in the sums
+		 * before they are taken, or stays open. */
 		if (fxt_elides_calls(e->control))
 			fxt_close_await_writers(e);
 		fxt_ring_send(&e->control->to_manager, &stopped);

@@ -1,26 +1,30 @@
 /*
- * writer/ is the trace engine: the format (format.h, encode.h), the memory that an agent shares with its
- * manager (shared.h), and what fills it, which is put together here; all contact with the kernel is in sys.h.
- * Its other end, which takes records out of that memory, is in writer/collect/.
+ * writer/ is the trace engine. It has the format (format.h, encode.h), the memory that an
+ * agent shares with its manager (shared.h), and the code that fills it, which this header
+ * puts together. All contact with the kernel is in sys.h. The other end, which takes
+ * records out of that memory, is in writer/collect/.
  *
- * An engine brings the records of many threads into one trace buffer, in Fuchsia's three buffering modes.
+ * An engine brings the records of many threads into one trace buffer, in Fuchsia's three
+ * buffering modes.
  *
- * A thread that records has a slot in the control memory, which the manager can read after any death, and a
- * private block, which only this process sees. Blocks, function table and string tables lie in memory that
- * the kernel wipes in a forked child (MADV_WIPEONFORK): the child finds limits of 0, takes the slow path at
- * its first call, and notices there that it is a process of its own.
+ * A thread that records has a slot in the control memory, which the manager can read after
+ * any death, and a private block, which only this process sees. Blocks, function table and
+ * string tables lie in memory that the kernel wipes in a forked child (MADV_WIPEONFORK).
+ * The child finds limits of 0, takes the slow path at its first call, and notices there
+ * that it is a process of its own.
  *
- * The engine calls nothing of libc but memcpy and the clock, allocates by mmap, and takes its one lock with
- * all signals blocked.
+ * The engine calls nothing of libc but memcpy and the clock, allocates by mmap, and takes
+ * its one lock with all signals blocked.
  *
  * Errors, in all of writer/:
- *   bool               where there is one way to fail: true is success
- *   int                0 or a positive errno value, where there are several
- *   pointer, number    NULL or 0: there is none; so does an encoder say that its record does not fit
- *   const char *       NULL, or a sentence that says what is wrong with memory that somebody else wrote
+ *   bool               for functions with one way to fail: true is success
+ *   int                0 or a positive errno value, for functions with several
+ *   pointer, number    NULL or 0: there is none; an encoder's record does not fit
+ *   const char *       NULL, or a sentence: what is wrong with memory that another
+ *                      process wrote
  *   -errno             in sys.h alone, as the kernel returns it
- * Nothing is printed, and errno is left as it was. A record that finds no room is no error of its caller: it
- * is counted (fxt_chunk_count_lost) and shown in the trace.
+ * Nothing is printed, and errno is left as it was. A record that finds no room is no error
+ * of its caller: it is counted (fxt_chunk_count_lost) and shown in the trace.
  */
 #ifndef FXT_WRITER_ENGINE_H
 #define FXT_WRITER_ENGINE_H
@@ -36,11 +40,14 @@
 #include "sys.h"
 #include "valid.h"
 
-/* The threads that have had a thread id: the kernel gives an id to one thread after another. */
+/* The threads that have had a thread id: the kernel gives an id to one thread after
+ * another. */
 struct fxt_tid {
-	uint32_t slot; /* 1 + the number of the newest slot, chained by fxt_block.next; it may be another's by
-	                  now */
-	uint32_t uses; /* how many threads of this process have had the id (fxt_thread_koid) */
+	/* 1 + the number of the newest slot, chained by fxt_block.next; another thread may
+	 * have that slot by now */
+	uint32_t slot;
+	/* how many threads of this process have had the id (fxt_thread_koid) */
+	uint32_t uses;
 };
 
 /*
@@ -51,164 +58,200 @@ struct fxt_tid {
  *     +-------------------------------+ +---------------------+ |
  *     +---------------------------------------------------------+
  *
- * Beside that the engine is `broken` for good once the manager breaks the protocol or says QUIT: then no
- * thread gets another chunk, and no start succeeds.
+ * Independently of its state, an engine is `broken` for good once the manager breaks the
+ * protocol or says QUIT: then no thread gets another chunk, and no start succeeds.
  */
 enum fxt_engine_state {
-	FXT_ENGINE_NONE = 0, /* all fields are 0, but where it was forgotten with slots to reserve */
-	FXT_ENGINE_STOPPED,  /* set up; threads are sent away on the slow path */
-	FXT_ENGINE_STARTED,  /* threads record */
+	/* all fields are 0, except after fxt_engine_forget() with slots to reserve */
+	FXT_ENGINE_NONE = 0,
+	FXT_ENGINE_STOPPED, /* set up; threads are sent away on the slow path */
+	FXT_ENGINE_STARTED, /* threads record */
 };
 
 /*
- * All fields are written with the lock held. Threads read without it: what stays as fxt_engine_initialize()
- * made it, or the first start of a recording, before which all threads are sent away, and with load_relaxed()
- * or load_acquire() `run`, `drops`, `functions`, `wrapped`, `rolling_used`, `full`, `replies_when_full`
- * and `broken`.
+ * All fields are written with the lock held. Threads read some of them without it. Fields
+ * that fxt_engine_initialize() or the first start of a recording sets stay as they are
+ * while threads record; all threads are sent away before that start. `run`, `drops`,
+ * `functions`, `wrapped`, `rolling_used`, `full`, `replies_when_full` and `broken` are read
+ * with load_relaxed() or load_acquire().
  */
 struct fxt_engine {
 	struct fxt_lock lock;
 	enum fxt_engine_state state;
 
-	/* What fxt_engine_initialize() was given, or made of it. */
+	/* Arguments of fxt_engine_initialize(), or derived from them. */
 	uint8_t *buffer;
 	uint64_t buffer_bytes;
-	struct fxt_buffer_header *header; /* at the begin of the buffer */
+	struct fxt_buffer_header *header; /* at the beginning of the buffer */
 	struct fxt_control *control;
-	struct fxt_control_map *map; /* of the control memory; NULL: it is mapped as a whole. Set before the
-	                                first thread attaches */
+	/* map of the control memory; NULL: it is mapped as a whole. Set before the first
+	 * thread attaches */
+	struct fxt_control_map *map;
 	struct fxt_buffer_layout layout;
 	enum fxt_buffering_mode mode;
 	enum fxt_clock_kind clock;
-	uint64_t step; /* ticks that are surely a nanosecond */
+	uint64_t step; /* ticks that are at least a nanosecond */
 	uint64_t process_koid;
 	char name[FXT_NAME_BYTES]; /* of the process */
 	int pid;
 
-	/* Runs, and what outlives them. */
-	uint32_t recording;     /* of the session's, by whose terms all is set up (fxt_control.recording) */
-	uint32_t generation;    /* of names and thread state: grows whenever they are forgotten */
+	/* Runs, and state that outlives them. */
+
+	/* the session's recording that all is set up for (fxt_control.recording) */
+	uint32_t recording;
+	/* generation of names and thread state: grows whenever they are forgotten */
+	uint32_t generation;
 	uint32_t run;           /* grows with each start and each stop: odd while started */
-	uint32_t recording_run; /* the first of the recording */
-	uint32_t cleared_run;   /* the latest that began with a clearing */
-	uint64_t stopped_ticks; /* ticks of the latest stop */
+	uint32_t recording_run; /* the first run of the recording */
+	uint32_t cleared_run;   /* the latest run that began with a clearing */
+	uint64_t stopped_ticks; /* time of the latest stop */
 	uint32_t drops;         /* grows whenever records that were written are dropped */
 
-	/* Threads and names. Blocks, tids and `alive` lie in memory that is zeros in a forked child. */
-	struct fxt_block *blocks; /* by slot number, FXT_SLOTS of them */
+	/* Threads and names. Blocks, tids and `alive` lie in memory that is zeros in a
+	 * forked child. */
+	struct fxt_block *blocks; /* indexed by slot number, FXT_SLOTS entries */
 	uint32_t first_slot;      /* no thread gets a slot below it (fxt_engine_forget) */
-	struct fxt_tid *tids;     /* by thread id */
+	struct fxt_tid *tids;     /* indexed by thread id */
 	uint32_t *alive;          /* 1; 0 in a forked child */
 	struct fxt_function_table functions;
-	uint64_t functions_used; /* entries of it that are not 0 */
-	struct fxt_function_table
-	        outgrown[FXT_FUNCTION_TABLE_GROWTHS]; /* smaller ones that it took the place of; still mapped,
-	                                                 since a hook may be probing one */
+	uint64_t functions_used; /* entries of the table that are not 0 */
+	/* smaller tables that it replaced; they stay mapped, since a hook may be probing
+	 * one */
+	struct fxt_function_table outgrown[FXT_FUNCTION_TABLE_GROWTHS];
 	uint32_t outgrown_count;
-	uint32_t next_string;   /* the index that the next durable string gets */
-	uint32_t decided;       /* the decisions on strings below it were carried out (decisions.h) */
-	uint32_t without_calls; /* 1: all functions are marked, as calls are recorded no more (decisions.h) */
-	uint32_t filter_changes; /* so many changes of the filter were seen. Stored before the first
-	                            decision of a change is carried out; read by hooks */
-	/* What of the filter is about calls inside of others, as of the latest change and of the one before:
-	 * by the number of the change, modulo 2. A thread goes over to the later one before its next call. */
+	uint32_t next_string; /* the index that the next durable string gets */
+	/* the decisions on strings with a lower index were carried out (decisions.h) */
+	uint32_t decided;
+	/* 1: all functions are marked, as calls are not recorded any more (decisions.h) */
+	uint32_t without_calls;
+	/* number of filter changes seen. Stored before the first decision of a change is
+	 * carried out; read by hooks */
+	uint32_t filter_changes;
+	/* The part of the filter that is about calls inside other calls, for the latest
+	 * change and the one before, indexed by the change's number modulo 2. A thread
+	 * switches to the later one before its next call. */
 	struct fxt_callers_filter {
 		uint32_t has_under, depth_limit; /* as in fxt_control */
-		uint32_t has_states;             /* frames have states: some filter was of that kind. To stay,
-		                                    since calls may be open that are not recorded */
+		/* 1: frames have states, because some filter needed them. It stays 1, since
+		 * calls may be open that are not recorded */
+		uint32_t has_states;
 	} callers_filter[2];
-	uint32_t
-	        filter_in_force; /* the latest change that hooks go by; stored after that and the decisions */
-	uint32_t next_thread;    /* the index that the next durable thread record gets */
-	uint32_t free_slot;      /* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
-	uint32_t live_slots;     /* slots that are taken, those of threads not yet found dead among them */
-	uint32_t reclaim_at;     /* live slots at which to look for dead threads */
-	uint64_t reclaimed_ns;   /* when that was done last, by CLOCK_MONOTONIC */
-	uint32_t large_stacks_used; /* large shadow stacks given out; a slot that has one keeps it for later
-	                               threads */
+	/* the latest change that hooks go by; stored after callers_filter and the
+	 * decisions */
+	uint32_t filter_in_force;
+	uint32_t next_thread; /* the index that the next durable thread record gets */
+	/* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
+	uint32_t free_slot;
+	/* slots that are taken, including those of threads not yet found dead */
+	uint32_t live_slots;
+	/* the number of live slots at which to look for dead threads */
+	uint32_t reclaim_at;
+	/* when dead threads were last looked for, by CLOCK_MONOTONIC */
+	uint64_t reclaimed_ns;
+	/* large shadow stacks given out; a slot that has one keeps it for later threads */
+	uint32_t large_stacks_used;
 
 	/* The buffer. */
-	uint64_t durable_end;       /* bytes used of the durable buffer */
-	uint64_t durable_chunk;     /* oneshot: address of the open durable chunk's header; 0 = none */
-	uint64_t recycled_calls[2]; /* fxt_thread_slot.calls of threads whose slot was reused */
-	uint64_t rolling_used;      /* bytes given out of the current rolling buffer */
-	uint32_t wrapped;           /* switches so far: the current rolling buffer is wrapped & 1 */
-	uint32_t stalled;           /* blocks that are FXT_BLOCK_STALLED */
-	bool full;                  /* no buffer has room: records are being dropped */
+	uint64_t durable_end; /* bytes used of the durable buffer */
+	/* oneshot: address of the open durable chunk's header; 0 = none */
+	uint64_t durable_chunk;
+	/* sum of fxt_thread_slot.calls over threads that have lost their slots to others */
+	uint64_t recycled_calls[2];
+	uint64_t rolling_used; /* bytes given out of the current rolling buffer */
+	/* switches so far: the current rolling buffer is wrapped & 1 */
+	uint32_t wrapped;
+	uint32_t stalled; /* number of blocks that are FXT_BLOCK_STALLED */
+	bool full;        /* no buffer has room: records are being dropped */
 
 	/* The manager. */
-	bool save_outstanding;         /* streaming: it has not saved the other buffer yet */
-	struct fxt_packet save;        /* the packet that asked it to */
-	uint32_t replies_when_full;    /* packets it had sent when `full` was noted: more may mean room */
-	bool broken;                   /* it broke the protocol, or told us to quit */
-	uint32_t heartbeat;            /* its latest that was seen */
-	uint64_t heartbeat_checked_ns; /* when that was, by CLOCK_MONOTONIC */
-	uint64_t heartbeat_still_ns;   /* for how long the heartbeat was seen to stand still */
+
+	/* streaming: the manager has not saved the other buffer yet */
+	bool save_outstanding;
+	struct fxt_packet save; /* the packet that asked for it */
+	/* packets the manager had sent when `full` was noted: more may mean room */
+	uint32_t replies_when_full;
+	bool broken;                   /* the manager broke the protocol or sent QUIT */
+	uint32_t heartbeat;            /* the latest heartbeat seen */
+	uint64_t heartbeat_checked_ns; /* when it was seen, by CLOCK_MONOTONIC */
+	/* how long the heartbeat has been seen to stand still */
+	uint64_t heartbeat_still_ns;
 };
 
 /*
- * The life of an engine: initialize, then start and stop by turns, then terminate. A step that its state does
- * not allow changes nothing. Fuchsia's "bad state" is EBUSY here, its "not initialized" EINVAL.
+ * The life of an engine: initialize, then start and stop by turns, then terminate. A step
+ * that its state does not allow changes nothing. Fuchsia's "bad state" is EBUSY here, its
+ * "not initialized" EINVAL.
  *
- * Sets the engine up on memory that the manager prepared and nobody else uses: checks the control memory,
- * writes buffer header, initialization record, the known strings and the process's kernel object. `name`
- * names the process. 0; EINVAL: sizes or control memory are not as they must be; EBUSY: it is set up already;
- * ENOMEM. On failure nothing stays mapped.
+ * fxt_engine_initialize() sets the engine up on memory that the manager prepared and that
+ * no other provider uses. It checks the control memory and writes the buffer header, the
+ * initialization record, the known strings and the process's kernel object. `name` names
+ * the process. Returns 0; EINVAL: sizes or control memory are not as they must be; EBUSY:
+ * it is set up already; ENOMEM. On failure nothing stays mapped.
  */
 int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, const char *name);
 
 /*
- * In a forked child whose forking thread was inside of a hook, which goes on in the child, or may be. Before
- * this the control memory and the buffer that the engine is on have become the child's own, a copy of the
- * block of control memory and zeros else. Whatever that hook still does with the engine comes to its end
- * there, and nothing of it is recorded. fxt_engine_was_forked() stays true.
+ * For a forked child whose forking thread was inside a hook that continues, or may
+ * continue, in the child. Before this call the control memory and the buffer of the engine
+ * have become the child's own: a copy of the block of control memory, and zeros elsewhere.
+ * The hook finishes its work with the engine on that memory, and nothing of it is recorded.
+ * fxt_engine_was_forked() stays true.
  */
 void fxt_engine_detach(struct fxt_engine *e);
 
 /*
- * In a forked child: the engine is as if it had never been set up. The next one takes the private memory that
- * its parent's had, in its place: a family of any number of generations takes as much address space as the
- * first, and a hook that went on in the child finds memory there. It reserves the slots below `first_slot`:
- * for such a hook knows a slot and a block of its parent's.
+ * In a forked child: resets the engine as if it had never been set up. The next engine
+ * takes the place of its parent's private memory. A family of any number of generations
+ * therefore takes as much address space as the first, and a hook that continued in the
+ * child finds memory there. The slots below `first_slot` are reserved, because such a hook
+ * knows a slot and a block of its parent's.
  */
 void fxt_engine_forget(struct fxt_engine *e, uint32_t first_slot);
 
 /*
- * Begins recording. Clearing the entire buffer begins a new generation: strings, functions and threads are
- * registered anew, the initialization record among them. After any start threads take the slow path first
- * (fxt_thread_check): calls that were open when recording ended are over then, and after a clearing they are
- * forgotten. What is cleared is not counted as lost; the manager restarts its collector. The first start of
- * another recording of the session (fxt_control.recording) sets up everything anew by the terms of that one,
- * whatever the mode. 0; EINVAL: not initialized, or no such mode; EBUSY: already started, or what is to be
- * cleared was handed over and is not saved yet, or a thread is held in the midst of a write to the buffer of
- * an earlier recording; EPROTO: the manager broke the protocol before.
+ * Begins recording. Clearing the entire buffer begins a new generation: strings, functions
+ * and threads are registered anew, the initialization record among them. After any start
+ * threads take the slow path first (fxt_thread_check): calls that were open when recording
+ * ended are over then, and after a clearing they are forgotten. Cleared records are not
+ * counted as lost; the manager restarts its collector. The first start of another recording
+ * of the session (fxt_control.recording) sets up everything anew by the terms of that
+ * recording, whatever the mode.
+ *
+ * Returns 0; EINVAL: not initialized, or no such mode; EBUSY: already started, or data to
+ * be cleared were handed over and are not saved yet, or a thread is held in the middle of a
+ * write to the buffer of an earlier recording; EPROTO: the manager broke the protocol
+ * before.
  */
 int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode);
 
-/* Tells the manager of a start, once whatever is to be recorded will be. */
+/* Reports a start to the manager. To be called once everything that is to be recorded will
+ * be. */
 void fxt_engine_send_started(struct fxt_engine *e);
 
-/* Wakes the manager for triggers that calls have raised, unless packets wait that it will be awake for. */
+/* Wakes the manager for triggers that calls have raised, unless packets are waiting that
+ * will wake it anyway. */
 void fxt_engine_send_triggered(struct fxt_engine *e);
 
-/* Sends the manager an alert, of which 14 bytes count. False: it is yet to take others, and room is kept for
- * what cannot wait. */
+/* Sends the manager an alert; its first 14 bytes count. False: the manager has not taken
+ * other packets yet, and the remaining room is kept for packets that cannot wait. */
 bool fxt_engine_send_alert(struct fxt_engine *e, const char *name);
 
 /*
- * Ends recording: closes every chunk and publishes the buffer's ends. Idempotent. 0; ENOMEM: records were
- * dropped since the generation began (num_records_dropped); EINVAL: not initialized.
+ * Ends recording: closes every chunk and publishes the buffer's ends. Idempotent. 0;
+ * ENOMEM: records were dropped since the generation began (num_records_dropped); EINVAL:
+ * not initialized.
  */
 int fxt_engine_stop(struct fxt_engine *e);
 
-/* Stops, and gives back what initialize mapped. No thread may be inside a hook or enter one. 0; EINVAL: not
- * initialized. */
+/* Stops, and unmaps the memory that initialize mapped. No thread may be inside a hook or
+ * enter one. Returns 0; EINVAL: not initialized. */
 int fxt_engine_terminate(struct fxt_engine *e);
 
 /*
- * Takes and gives back the engine's lock, with all signals of the thread blocked meanwhile: `mask` is what to
- * hand back. A DEBUG=1 build checks the engine's state each time (valid.h).
+ * Takes and releases the engine's lock. All signals of the thread are blocked while it is
+ * held; `mask` is the value to restore. A DEBUG=1 build checks the engine's state at each
+ * release (valid.h).
  */
 static inline uint64_t fxt_engine_lock(struct fxt_engine *e)
 {
@@ -221,17 +264,19 @@ static inline void fxt_engine_unlock(struct fxt_engine *e, uint64_t mask)
 	fxt_unlock(&e->lock, mask);
 }
 
-/* True in a child whose parent set the engine up: it must forget everything and begin anew. */
+/* True in a child if its parent set the engine up: the child must forget everything and
+ * begin anew. */
 static inline bool fxt_engine_was_forked(const struct fxt_engine *e)
 {
 	return e->alive && load_relaxed(e->alive) == 0;
 }
 
 /*
- * A writer of the sequence lock control.chunk_sequence. Whoever changes which thread has which chunk, with
- * the engine's lock held, does it between begin and end; a snapshot that finds the count odd, or changed, is
- * copied again (snapshot.h). The fence orders the count before the change: who sees any of the change also
- * sees the count. It pairs with the fences of snapshot.c.
+ * The writer's side of the sequence lock control.chunk_sequence. Each change of which
+ * thread has which chunk is made with the engine's lock held, between begin and end. A
+ * snapshot that finds the count odd, or changed, is copied again (snapshot.h). The fence
+ * orders the count before the change: a reader that sees any part of the change also sees
+ * the count. It pairs with the fences of snapshot.c.
  */
 static inline void fxt_engine_change_begin(struct fxt_engine *e)
 {
@@ -239,14 +284,15 @@ static inline void fxt_engine_change_begin(struct fxt_engine *e)
 	full_fence();
 }
 
-/* Takes back fxt_engine_change_begin() where nothing was changed: the count is as before, and a snapshot that
- * was taken meanwhile counts as of one piece. */
+/* Takes back fxt_engine_change_begin() if nothing was changed. The count is as before, and
+ * a snapshot that was taken in between counts as consistent. */
 static inline void fxt_engine_change_cancel(struct fxt_engine *e)
 {
 	store_release(&e->control->chunk_sequence, e->control->chunk_sequence - 1);
 }
 
-/* Release: the whole change comes before the even count. Pairs with the acquire in snapshot.c. */
+/* Release: the whole change comes before the even count. Pairs with the acquire in
+ * snapshot.c. */
 static inline void fxt_engine_change_end(struct fxt_engine *e)
 {
 	store_release(&e->control->chunk_sequence, e->control->chunk_sequence + 1);

@@ -1,11 +1,11 @@
 /*
  * Names from outside made valid UTF-8, as the strings of a trace must be.
  *
- * Valid characters stay as they are. Each byte that belongs to no valid character becomes four ASCII
- * characters,
- * `\xNN`, so two names that differ only in such bytes stay two. A backslash of the name itself stays single:
- * a name that contains the text `\xNN` looks the same as one with that byte. So a path is tried as it is
- * written before it is tried without its escapes.
+ * Valid characters stay as they are. Each byte that belongs to no valid character becomes
+ * four ASCII characters, `\xNN`, so two names that differ only in such bytes stay
+ * different. A backslash of the name itself stays single: a name that contains the text
+ * `\xNN` looks the same as one with that byte. So a path is tried as it is written before
+ * it is tried without its escapes.
  */
 #ifndef FXT_WRITER_ESCAPE_H
 #define FXT_WRITER_ESCAPE_H
@@ -13,11 +13,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The bytes of the UTF-8 character at the start of this text; 0 if there is no valid one, or no text. */
+/* Returns the bytes of the UTF-8 character at the start of this text; 0 if there is no
+ * valid one, or no text. */
 static inline size_t fxt_character_bytes(const char *text, size_t bytes)
 {
 	const unsigned char *at = (const unsigned char *)text;
-	/* The bounds of the second byte exclude overlong forms, surrogates, and more than 21 bits. */
+	/* The bounds of the second byte exclude overlong forms, surrogates, and more than
+	 * 21 bits. */
 	unsigned char low = 0x80, high = 0xbf;
 	size_t size;
 
@@ -44,8 +46,8 @@ static inline size_t fxt_character_bytes(const char *text, size_t bytes)
 	return size;
 }
 
-/* Writes the escaped text, without a terminator. Stops before the first character or escape that `room` bytes
- * do not hold. Returns the bytes written. */
+/* Writes the escaped text, without a terminator. Stops before the first character or escape
+ * that does not fit in `room` bytes. Returns the bytes written. */
 static inline size_t fxt_escape(char *to, size_t room, const char *text, size_t bytes)
 {
 	static const char hex[] = "0123456789abcdef";

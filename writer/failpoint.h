@@ -1,7 +1,7 @@
 /*
- * Places where a test may step in: replay an interleaving of threads, a signal, a death. They cost nothing
- * and are nothing unless compiled with -DFXT_FAIL_POINTS; the program that is then linked defines
- * fxt_fail_point().
+ * Places where a test may step in, to replay an interleaving of threads, a signal, or a
+ * death. They compile to nothing without -DFXT_FAIL_POINTS. With it, the program that is
+ * linked defines fxt_fail_point().
  */
 #ifndef FXT_WRITER_FAILPOINT_H
 #define FXT_WRITER_FAILPOINT_H

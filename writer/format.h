@@ -1,8 +1,9 @@
 /*
- * The Fuchsia trace format: constants of every record and argument type, and the places of fields.
- * A record is a row of 64-bit little-endian words; the first tells its type (bits 0-3) and size in words
- * (bits 4-15, or 4-35 for large records). Text and data are streams: bytes, filled up with zeros to whole
- * words, without a terminator. encode.h writes records; readers take them apart with the functions here.
+ * The Fuchsia trace format: constants of every record and argument type, and the positions
+ * of fields. A record is a sequence of 64-bit little-endian words; the first has its type
+ * (bits 0-3) and size in words (bits 4-15, or 4-35 for large records). Text and data are
+ * streams: bytes, padded with zeros to whole words, without a terminator. encode.h writes
+ * records; readers decode them with the functions here.
  */
 #ifndef FXT_WRITER_FORMAT_H
 #define FXT_WRITER_FORMAT_H
@@ -34,7 +35,8 @@ enum fxt_metadata_type {
 	FXT_METADATA_TRACE_INFO = 4, /* its one kind is the magic record */
 };
 
-enum fxt_provider_event { FXT_PROVIDER_EVENT_BUFFER_FULL = 0 }; /* records may have been dropped */
+/* records may have been dropped */
+enum fxt_provider_event { FXT_PROVIDER_EVENT_BUFFER_FULL = 0 };
 
 enum fxt_event_type {
 	FXT_EVENT_INSTANT = 0,
@@ -98,8 +100,8 @@ enum fxt_large_blob_format { FXT_LARGE_BLOB_WITH_METADATA = 0, FXT_LARGE_BLOB_WI
 #define FXT_STRING_MAX_BYTES        32000u /* Fuchsia's rule; the field would hold 32767 */
 #define FXT_THREAD_INDEX_MAX        0xffu
 #define FXT_PROVIDER_NAME_MAX_BYTES 255u
-/* These two follow from the size of a record, for an indexed name and an indexed thread. An inline thread
- * takes 16 bytes of them, an inline name its stream. */
+/* These two follow from the size of a record, for an indexed name and an indexed thread. An
+ * inline thread takes 16 bytes of them, an inline name its stream. */
 #define FXT_BLOB_MAX_BYTES ((FXT_RECORD_MAX_WORDS - 1) * 8)
 #define FXT_LOG_MAX_BYTES  ((FXT_RECORD_MAX_WORDS - 2) * 8)
 
@@ -110,7 +112,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are stored as t
 
 /* ---- fields ---- */
 
-/* Words that a stream of so many bytes takes. */
+/* The words of a stream of `bytes` bytes. */
 static inline size_t fxt_words(size_t bytes)
 {
 	return bytes / 8 + (bytes % 8 != 0);
@@ -127,20 +129,22 @@ static inline enum fxt_record_type fxt_record_type(uint64_t header)
 	return (enum fxt_record_type)fxt_field(header, 0, 4);
 }
 
-/* Size of a record in words, header included; 0 = broken. That of a large one has more bits. */
+/* Size of a record in words, header included; 0 = malformed. The size of a large record has
+ * more bits. */
 static inline size_t fxt_record_words(uint64_t header)
 {
 	return fxt_field(header, 4, fxt_record_type(header) == FXT_RECORD_LARGE ? 32 : 12);
 }
 
-/* Counters, complete durations, async and flow events end in one word: id, end time or correlation id. */
+/* Counters, complete durations, async and flow events end in one word: id, end time or
+ * correlation id. */
 static inline bool fxt_event_has_extra(enum fxt_event_type type)
 {
 	return type == FXT_EVENT_COUNTER ||
 	       (type >= FXT_EVENT_DURATION_COMPLETE && type <= FXT_EVENT_FLOW_END);
 }
 
-#define FXT_CALL_WORDS 3 /* of the record of a call, as below */
+#define FXT_CALL_WORDS 3 /* words of the record of a call, as below */
 #define FXT_CALL_BYTES UINT64_C(24)
 
 /*

@@ -6,17 +6,18 @@
 #define TABLE_FIRST_ENTRIES UINT64_C(8192)
 #define TABLE_LAST_ENTRIES  (TABLE_FIRST_ENTRIES << FXT_FUNCTION_TABLE_GROWTHS)
 
-/* In place of a retired function, for the search must not end there: no function has this address. */
+/* Takes the place of a retired function, because the search must not end there. No function
+ * has this address. */
 #define RETIRED UINT64_MAX
 
-/* The address in a word, whatever else is in it. */
+/* Returns the address in a word, whatever else is in it. */
 static uint64_t functions_address_of(uint64_t word)
 {
 	return (word & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS;
 }
 
-/* Puts a word where fxt_function_find() looks first, or as near behind as there is room. Whether that took
- * one of the entries never used before. */
+/* Puts a word at the entry that fxt_function_find() looks at first, or as near behind it as
+ * there is room. Returns whether that took one of the entries never used before. */
 static bool functions_insert(const struct fxt_function_table *table, uint64_t word)
 {
 	uint64_t at = fxt_function_hash(functions_address_of(word)) & table->mask;
@@ -25,7 +26,7 @@ static bool functions_insert(const struct fxt_function_table *table, uint64_t wo
 		at = (at + 1) & table->mask;
 	bool is_fresh = table->entries[at] == 0;
 
-	/* Release: the name is durable before anybody can find its index. */
+	/* Release: the name is durable before any thread can find its index. */
 	store_release(&table->entries[at], word);
 	return is_fresh;
 }
@@ -88,13 +89,14 @@ void fxt_function_table_free(struct fxt_engine *e)
 
 void fxt_function_table_clear(struct fxt_engine *e)
 {
-	/* Pages of zeros at once, also for a reader that is probing them. */
+	/* Turns all pages into zeros at once, also for a reader that is probing them. */
 	sys_advise(e->functions.entries, (e->functions.mask + 1) * sizeof(uint64_t), MADV_DONTNEED);
 	e->functions_used = 0;
 	fxt_decisions_forget(e);
 }
 
-/* Keeps the table at most half full. The old one stays mapped: a reader may be probing it. */
+/* Keeps the table at most half full. The old one stays mapped: a reader may be probing
+ * it. */
 static bool functions_make_room(struct fxt_engine *e)
 {
 	struct fxt_function_table *table = &e->functions;
@@ -109,7 +111,8 @@ static bool functions_make_room(struct fxt_engine *e)
 		if (table->entries[i] && table->entries[i] != RETIRED)
 			functions_insert(&larger, table->entries[i]);
 	e->outgrown[e->outgrown_count++] = *table;
-	/* Table before mask, each release: a reader that sees the larger mask must see the larger table. */
+	/* Table before mask, each release: a reader that sees the larger mask must see the
+	 * larger table. */
 	store_release(&table->entries, larger.entries);
 	store_release(&table->mask, larger.mask);
 	return true;

@@ -1,6 +1,7 @@
 /*
- * The function table: for each function that was called, the index of its name. One for the process; looked
- * up without a lock at each call, changed with the engine's lock held.
+ * The function table: for each function that was called, the index of its name. One table
+ * serves the process. It is searched without a lock at each call, and changed with the
+ * engine's lock held.
  */
 #ifndef FXT_WRITER_FUNCTION_TABLE_H
 #define FXT_WRITER_FUNCTION_TABLE_H
@@ -14,10 +15,10 @@
 struct fxt_engine;
 
 /*
- * Open addressing: a function's word, address << 16 | string index, lies in the entry its address hashes to
- * or in one behind it. 0 = the entry was never used. Both fields are written with the engine's lock held and
- * read by every hook; a larger table is stored before its mask (release), and the mask is loaded first
- * (acquire).
+ * Open addressing: a function's word, address << 16 | string index, lies in the entry that
+ * its address hashes to or in one behind it. 0 = the entry was never used. Both fields are
+ * written with the engine's lock held and read by every hook. A larger table is stored
+ * before its mask (release), and the mask is loaded first (acquire).
  */
 struct fxt_function_table {
 	uint64_t *entries;
@@ -25,28 +26,29 @@ struct fxt_function_table {
 };
 #define FXT_FUNCTION_TABLE_GROWTHS 7 /* how often the table may double */
 
-/* Stands in a word instead of an index where the name has none that lasts: it is registered in each chunk
- * that uses it (local_names.h). Indices have bit 15 clear. */
+/* Replaces the index in a word if the name has no durable one: such a name is registered in
+ * each chunk that uses it (local_names.h). Indices have bit 15 clear. */
 #define FXT_INDEX_LOCAL UINT64_C(0xffff)
 
 /*
- * Set in the word of an excluded function, whose calls are not recorded. No address of a function has
- * the bit, so to the hooks the word is nobody's; they find that out on their way to the slow path, and the
- * functions that are recorded pay nothing.
+ * Set in the word of an excluded function: its calls are not recorded. No address of a
+ * function has the bit, so the hooks' fast path finds that the word matches no function.
+ * The hooks recognize the mark on their way to the slow path, and the recorded functions
+ * pay nothing.
  */
 #define FXT_FUNCTION_EXCLUDED ((UINT64_C(1) << ARCH_FREE_ADDRESS_BIT) << FXT_FRAME_INDEX_BITS)
 
 /* How many entries the fast look-up probes. */
 #define FXT_FUNCTION_PROBES 8
 
-/* A function's entry in a table word. */
+/* The table word of a function, with index 0. */
 static inline uint64_t fxt_function_key(uint64_t address)
 {
 	return address << FXT_FRAME_INDEX_BITS;
 }
 
-/* The product's upper bits: below bit 40 functions 16 to 96 bytes apart collide [2 of 3 of 200,000 looked up
- * slowly]. */
+/* Takes the product's upper bits: below bit 40 functions 16 to 96 bytes apart collide [2 of
+ * 3 of 200,000 looked up slowly]. */
 static inline uint64_t fxt_function_hash(uint64_t address)
 {
 	return address * UINT64_C(0x9e3779b97f4a7c15) >> 40;
@@ -59,21 +61,20 @@ static inline bool fxt_function_is(uint64_t word, uint64_t address)
 }
 
 /*
- * The fastest look-up: the word in the entry to which the address hashes, which may be another function's, or
- * 0.
+ * The fastest look-up: returns the word in the address's home entry, which may be another
+ * function's, or 0.
  */
 static inline uint64_t fxt_function_first(const struct fxt_function_table *table, uint64_t address)
 {
-	/* Acquire: who sees the mask of a larger table sees that table. Pairs with the release in
-	 * functions_make_room().
-	 */
+	/* Acquire: a reader that sees the mask of a larger table sees that table. Pairs
+	 * with the release in functions_make_room(). */
 	uint64_t mask = load_acquire(&table->mask);
 
 	return load_relaxed(&load_relaxed(&table->entries)[fxt_function_hash(address) & mask]);
 }
 
-/* Looks for the function's word with `mark` in it, which is 0 or LEFT_OUT, in some entries from the `first`
- * behind that one on. */
+/* Looks for the function's word with `mark` in it, which is 0 or FXT_FUNCTION_EXCLUDED.
+ * Begins `first` entries behind the address's home entry. */
 static inline uint64_t fxt_function_probe(
         const struct fxt_function_table *table, uint64_t address, unsigned first, uint64_t mark)
 {
@@ -92,15 +93,15 @@ static inline uint64_t fxt_function_probe(
 	return 0;
 }
 
-/* The fast look-up. Returns the table word (address << 16 | index) or 0: not there, or further away, or the
- * function is left out. */
+/* The fast look-up. Returns the table word (address << 16 | index) or 0: it is not there,
+ * or further away, or the function is excluded. */
 static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
 {
 	return fxt_function_probe(table, address, 0, 0);
 }
 
-/* Whether the function is known to be left out. False also where it lies too far from its first entry: the
- * slow path then takes its calls, and the manager leaves them out. */
+/* Whether the function is known to be excluded. Also false if its word lies too far from
+ * its first entry: then the slow path takes its calls, and the manager excludes them. */
 static inline bool fxt_function_is_excluded(const struct fxt_function_table *table, uint64_t address)
 {
 	return fxt_function_probe(table, address, 0, FXT_FUNCTION_EXCLUDED) != 0;
@@ -112,22 +113,22 @@ bool fxt_function_table_create(struct fxt_engine *e);
 /* Forgets all functions. With the lock held. */
 void fxt_function_table_clear(struct fxt_engine *e);
 
-/* Unmaps it, and those it outgrew. Nobody may be inside a hook. */
+/* Unmaps the table, and those it replaced. No thread may be inside a hook. */
 void fxt_function_table_free(struct fxt_engine *e);
 
 /*
- * The slow look-up: registers the function at first sight, with a placeholder that names `module`
- * (see modules of the agent). Returns the table word; its index is FXT_INDEX_LOCAL when no durable index was
- * to be had. With the lock held.
+ * The slow look-up: registers the function at first sight, with a placeholder that names
+ * `module` (see modules of the agent). Returns the table word; its index is FXT_INDEX_LOCAL
+ * if no durable index was available. With the lock held.
  */
 uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module);
 
-/* Forgets the functions at addresses from `start` up to `end`, which are another module's from now on, or
- * nobody's. With the lock held. */
+/* Forgets the functions at addresses from `start` up to `end`, which belong to another
+ * module from now on, or to none. With the lock held. */
 void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end);
 
-/* The word of an address already in the table, left out or not, wherever collisions put it; 0 = not there.
- * With the lock held. */
+/* Returns the word of an address already in the table, excluded or not, wherever collisions
+ * put it; 0 = not there. With the lock held. */
 uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);
 
 #endif

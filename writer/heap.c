@@ -13,7 +13,8 @@ static struct fxt_string heap_text(const char *name)
 struct fxt_heap_live fxt_heap_live(const struct fxt_control *control)
 {
 	uint32_t used = load_acquire(&control->slots_used);
-	uint64_t bytes = 0, objects = 0; /* the program can write any numbers, whose sum may be none */
+	/* the program can write any numbers, and their sum may make no sense */
+	uint64_t bytes = 0, objects = 0;
 
 	for (uint32_t i = 0; (i < used && i < FXT_SLOTS) || i < FXT_HEAP_SHARED_SUMS; i++) {
 		const struct fxt_heap_sum *sum = fxt_heap_sum(control, i);
@@ -60,8 +61,8 @@ uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_
 	uint64_t words = fxt_heap_counters_put(&next, control, process_koid,
 	        fxt_clock_ticks((enum fxt_clock_kind)control->clock_kind), record);
 
-	/* If this thread was kept from running for long meanwhile, nobody knows whether the sums are of the
-	 * time that the record has: they are taken again. */
+	/* If this thread was kept from running for long here, the sums may not belong to
+	 * the record's time: they are taken again. */
 	if (fxt_monotonic_ns() - now > FXT_HEAP_COUNTERS_NS / 10)
 		return 0;
 	*last = next;
@@ -71,7 +72,7 @@ uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_
 
 /* ---- options ---- */
 
-/* The index of the text in a list of words; their number if it is none of them. */
+/* Returns the index of the text in a list of words; their number if it is none of them. */
 static unsigned heap_find_word(const char *text, const char *const *words, unsigned count)
 {
 	unsigned index = 0;
@@ -81,7 +82,8 @@ static unsigned heap_find_word(const char *text, const char *const *words, unsig
 	return index;
 }
 
-/* A number of bytes, with K or M or without: from 1 to 2^32 - 1. 0: it is none. */
+/* Reads a number of bytes, with or without K or M: from 1 to 2^32 - 1. 0: it is no such
+ * number. */
 static uint64_t heap_read_bytes(const char *text)
 {
 	uint64_t number = 0;

@@ -32,7 +32,8 @@ static size_t last_thread_read(int pid, const char *name, char *text, size_t tex
 	return (size_t)bytes;
 }
 
-/* The field of that number in /proc/PID/stat, as proc(5) counts; the name, field 2, may hold anything. */
+/* Returns the field of that number in /proc/PID/stat, as proc(5) counts; the name, field 2,
+ * may contain anything. */
 static const char *last_thread_field(const char *stat, int number)
 {
 	const char *at = strrchr(stat, ')');
@@ -60,8 +61,9 @@ bool fxt_last_thread_look(struct fxt_control *control, int pid)
 	char text[1024];
 	const char *state;
 
-	/* Of a main thread that has ended the memory is gone. Asking for the rest takes longer, and holds up
-	 * the threads that start or end, by as much as there are threads. */
+	/* The memory of a main thread that has ended is gone. Reading the other files takes
+	 * longer, and delays threads that start or end, in proportion to the number of
+	 * threads. */
 	if (!helper || last_thread_read(pid, "statm", text, sizeof(text)) == 0 || text[0] != '0')
 		return false;
 	if (last_thread_read(pid, "stat", text, sizeof(text)) == 0)

@@ -22,7 +22,7 @@ static struct fxt_local_name *local_names_find(struct fxt_block *block, uint64_t
 	struct fxt_local_name *table = block->local_names;
 	uint64_t at = fxt_function_hash(address) % LOCAL_SLOTS;
 
-	/* At most half of the slots are of this chunk, so the search ends. */
+	/* At most half of the slots belong to this chunk, so the search ends. */
 	while (table[at].chunk == block->chunk_serial &&
 	        (table[at].address != address || table[at].module != module))
 		at = (at + 1) % LOCAL_SLOTS;
@@ -35,8 +35,8 @@ static bool local_names_have_room(
 	return load_relaxed(&slot->committed) + words * 8 <= load_relaxed(&block->limit);
 }
 
-/* Closes the thread's chunk, which has no index left. A larger one would run out of indices too: so the next
- * one gets as many bytes as this one has used. */
+/* Closes the thread's chunk, which has no index left. A larger chunk would run out of
+ * indices too, so the next one gets as many bytes as this one has used. */
 static void local_names_close_own(struct fxt_engine *e, struct fxt_block *block)
 {
 	uint64_t mask = fxt_engine_lock(e);
@@ -74,7 +74,8 @@ uint16_t fxt_local_index(
 			local_names_close_own(e, block);
 		} else {
 			size = fxt_put_string(record, sizeof(record) / 8, index, text, bytes);
-			/* Noted only once it is written: what is noted is never written again. */
+			/* Noted only once it is written: a noted name is never written
+			 * again. */
 			if (local_names_have_room(block, slot, size + words) &&
 			        fxt_chunk_try_write(e, block, record, size, false)) {
 				*name = (struct fxt_local_name){address, block->chunk_serial, module, index};

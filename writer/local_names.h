@@ -1,6 +1,6 @@
 /*
- * Names that hold for one chunk: those of functions that the durable buffer, or the string table, had no room
- * for.
+ * Names that hold for one chunk: those of functions that found no room in the durable
+ * buffer or in the string table.
  */
 #ifndef FXT_WRITER_LOCAL_NAMES_H
 #define FXT_WRITER_LOCAL_NAMES_H
@@ -8,10 +8,11 @@
 #include "engine.h"
 
 /*
- * An index for a function's name that holds for the thread's open chunk: registers it there if this chunk has
- * not seen it. Takes a new chunk where needed, so that `words` words more fit behind it. 0: no room, the
- * record is lost. The index is void once the chunk is closed: that lowers `limit`, and the caller asks again.
- * SLOW_PATH, without the lock.
+ * Returns an index for a function's name that holds for the thread's open chunk, and
+ * registers the name there if this chunk has not seen it. Takes a new chunk if needed, so
+ * that `words` words more fit behind it. 0: no room, the record is lost. The index is void
+ * once the chunk is closed: closing lowers `limit`, and the caller asks again. SLOW_PATH,
+ * without the lock.
  */
 uint16_t fxt_local_index(
         struct fxt_engine *e, struct fxt_block *block, uint64_t address, uint32_t module, uint64_t words);

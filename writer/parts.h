@@ -1,7 +1,8 @@
 /*
- * What records are made of: references to strings and threads, and arguments. A caller builds them by the
- * constructors here and hands them to the encoders of encode.h; a part that the format cannot hold is marked
- * as such, and the encoder then writes nothing. The fxt_…_words and fxt_write_… functions serve the encoders.
+ * The parts of records: references to strings and threads, and arguments. A caller builds
+ * them by the constructors here and hands them to the encoders of encode.h. A part that the
+ * format cannot hold is marked as such, and the encoder then writes nothing. The
+ * fxt_…_words and fxt_write_… functions serve the encoders.
  */
 #ifndef FXT_WRITER_PARTS_H
 #define FXT_WRITER_PARTS_H
@@ -10,16 +11,18 @@
 #include "format.h"
 
 /*
- * A string reference: 0 = empty, 1-0x7fff = index, 0x8000 | bytes = the text follows inline; it must outlive
- * the call that encodes it. Without text, `text` is "" rather than NULL: where gcc specializes an encoder for
- * callers that pass indices alone, it would warn of a memcpy from NULL that never runs.
+ * A string reference: 0 = empty, 1-0x7fff = index, 0x8000 | bytes = the text follows
+ * inline; the text must outlive the call that encodes it. Without text, `text` is "" rather
+ * than NULL: when gcc specializes an encoder for callers that pass indices alone, it would
+ * warn of a memcpy from NULL that never runs.
  */
 struct fxt_string {
 	uint16_t ref;
 	const char *text;
 };
 
-/* Inline text of no bytes is not valid, so this reference stands for a string that cannot be encoded. */
+/* Inline text of no bytes is not valid, so this reference stands for a string that cannot
+ * be encoded. */
 #define FXT_STRING_INVALID FXT_STRING_INLINE_BIT
 
 /* A thread reference: 0 = the two koids follow inline, 1-255 = index. */
@@ -35,7 +38,8 @@ struct fxt_argument {
 	uint8_t type; /* enum fxt_argument_type */
 	struct fxt_string name;
 	union {
-		uint64_t word; /* all types but string and blob; int32, uint32 and bool in the low half */
+		/* all types but string and blob; int32, uint32 and bool in the low half */
+		uint64_t word;
 		struct fxt_string string;
 		struct {
 			const void *data; /* must outlive the call that encodes it */
@@ -57,7 +61,7 @@ static inline struct fxt_string fxt_string_index(uint32_t index)
 	return (struct fxt_string){.ref = (uint16_t)(valid ? index : FXT_STRING_INVALID), .text = ""};
 }
 
-/* At most 32000 bytes; none give the empty string. */
+/* At most 32000 bytes; 0 bytes give the empty string. */
 static inline struct fxt_string fxt_string_inline(const char *text, size_t bytes)
 {
 	if (bytes == 0)
@@ -146,7 +150,8 @@ static inline struct fxt_argument fxt_argument_blob(struct fxt_string name, cons
 
 /* ---- sizes in words, of what follows the reference or stands between records' fixed words ---- */
 
-/* The size of what cannot be encoded. No record has room for it, and a sum of some does not overflow. */
+/* The size of a part that cannot be encoded. No record has room for it, and a sum of
+ * several does not overflow. */
 #define FXT_IMPOSSIBLE_WORDS ((size_t)1 << 40)
 
 static inline size_t fxt_string_words(struct fxt_string string)

@@ -1,3 +1,9 @@
+/*
+ * Gives out chunks of the current rolling buffer, switches to the other one, and exchanges
+ * full buffers with the manager. Runs on recording threads' slow path and on the helper
+ * thread, with the engine's lock held. Must never reuse bytes that a stalled thread may
+ * still write to.
+ */
 #include "rolling.h"
 #include "chunk.h"
 #include "closing.h"
@@ -16,7 +22,7 @@ static unsigned rolling_current(const struct fxt_engine *e)
 
 /* ---- giving out chunks ---- */
 
-/* The stalled chunk that begins first in [address, end); 0 = none. */
+/* Returns the stalled chunk that begins first in [address, end); 0 = none. */
 static uint64_t rolling_next_stalled(const struct fxt_engine *e, uint64_t address, uint64_t end)
 {
 	uint64_t nearest = end;
@@ -65,7 +71,7 @@ uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_
 		}
 		if (!stalled)
 			return 0;
-		if (room) /* an empty chunk bridges what is too small to use */
+		if (room) /* an empty chunk bridges space that is too small to use */
 			rolling_begin_chunk(address, room, slot, FXT_CHUNK_CLOSED);
 		rolling_advance(e, room + ((const struct fxt_chunk_header *)(uintptr_t)stalled)->size);
 	}
@@ -73,8 +79,8 @@ uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_
 
 /* ---- the manager ---- */
 
-/* Whether the reply acknowledges the buffer that was handed over last. Any other packet breaks the protocol.
- */
+/* Whether the reply acknowledges the buffer that was handed over last. Any other packet
+ * breaks the protocol. */
 static bool rolling_is_acknowledged_by(const struct fxt_engine *e, const struct fxt_packet *reply)
 {
 	return e->save_outstanding && reply->request == FXT_PROVIDER_BUFFER_SAVED && reply->reserved == 0 &&
@@ -102,9 +108,9 @@ bool fxt_rolling_is_saved(struct fxt_engine *e)
 
 /* ---- switching ---- */
 
-/* Chunks of stalled threads keep their place in a buffer that is filled anew, because their threads may still
- * write there. Their old records were handed over or dropped with the rest, and must not be handed out again.
- */
+/* Empties the chunks of stalled threads in a buffer that is filled anew. They keep their
+ * place there, because their threads may still write to them. Their old records were handed
+ * over or dropped with the rest, and must not be handed out again. */
 static void rolling_empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t start = rolling_address(e, buffer);
@@ -117,8 +123,8 @@ static void rolling_empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 	}
 }
 
-/* Settles the counts of calls of a buffer that is emptied: in circular mode they are overwritten, in
- * streaming mode the manager has saved them. */
+/* Settles the counts of calls of a buffer that is emptied: in circular mode they are
+ * overwritten, in streaming mode the manager has saved them. */
 static void rolling_count_overwritten(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t lost = e->mode == FXT_CIRCULAR ? UINT64_MAX : 0;
@@ -146,7 +152,8 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 		return false;
 	fxt_close_all(e);
 	FXT_FAIL_POINT("switch: closed");
-	/* The next buffer is empty before it becomes the current one, whenever a collector looks. */
+	/* The next buffer is empty before it becomes the current one, at whatever moment a
+	 * collector looks. */
 	store_release(&e->header->rolling_data_end[next], 0);
 	rolling_count_overwritten(e, next);
 	rolling_empty_stalled_chunks(e, next);
@@ -155,7 +162,8 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 	if (e->mode == FXT_CIRCULAR)
 		store_relaxed(&e->drops, e->drops + 1);
 	if (e->mode == FXT_STREAMING) {
-		/* Closed first, then sampled: every name the buffer uses lies below this durable end. */
+		/* Closed first, then sampled: every name the buffer uses lies below this
+		 * durable end. */
 		e->save = (struct fxt_packet){
 		        .request = FXT_PROVIDER_SAVE_BUFFER, .data32 = e->wrapped, .data64 = e->durable_end};
 		e->save_outstanding = true;

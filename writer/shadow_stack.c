@@ -7,8 +7,8 @@ void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thr
 {
 	struct fxt_frame *sentinel = (struct fxt_frame *)((uint8_t *)e->control + offset);
 
-	/* Frame 0 lies above every stack and is no function: no entry finds it dead, no exit finds it its
-	 * own. */
+	/* Frame 0 lies above every stack and is no function: no entry finds it dead, no
+	 * exit finds it its own. */
 	*sentinel = (struct fxt_frame){.function = 0, .stack_offset = UINT64_MAX};
 	slot->stack_offset = offset;
 	slot->stack_bytes = bytes;
@@ -19,7 +19,7 @@ void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-	/* The last frame's place is for the mark of fxt_stack_keep(). */
+	/* The last frame's place is reserved for the mark of fxt_stack_keep(). */
 	store_relaxed(&block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset +
 	                                         slot->stack_bytes - sizeof(struct fxt_frame));
 	compiler_barrier(); /* pairs with the membarrier of fxt_engine_stop() */
@@ -60,10 +60,12 @@ void fxt_stack_keep(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	struct fxt_frame *mark = (struct fxt_frame *)(uintptr_t)slot->top;
 
-	*mark = fxt_slot_frames(e, slot)[-1]; /* no function, and as high as that sentinel */
+	/* no function, and as high as that sentinel */
+	*mark = fxt_slot_frames(e, slot)[-1];
 	mark->start = end;
 	store_relaxed(&block->last, fxt_later(block->last, end));
-	/* Release: the mark is complete before the top covers it. Pairs with the collector's acquire. */
+	/* Release: the mark is complete before the top covers it. Pairs with the
+	 * collector's acquire. */
 	store_release(&slot->top, (uint64_t)(uintptr_t)(mark + 1));
 	block->is_full = 1;
 	store_relaxed(&block->top_limit, 0);

@@ -1,30 +1,32 @@
 /*
- * Room for a thread's shadow stack: the calls it has begun and not ended, in the control memory. The hooks
- * push and pop by themselves, up to fxt_block.top_limit.
+ * Room for a thread's shadow stack, in the control memory: the calls it has begun and not
+ * ended. The hooks push and pop by themselves, up to fxt_block.top_limit.
  */
 #ifndef FXT_WRITER_SHADOW_STACK_H
 #define FXT_WRITER_SHADOW_STACK_H
 
 #include "engine.h"
 
-/* Gives the slot the `bytes` at `offset` of the control memory for its shadow stack: writes the sentinel. */
+/* Gives the slot the `bytes` at `offset` of the control memory for its shadow stack, and
+ * writes the sentinel. */
 void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
         uint64_t offset, uint64_t bytes);
 
-/* Lets the fast path push frames again, after somebody set top_limit to 0 to have the thread take the slow
- * path. Called by the thread itself. */
+/* Lets the fast path push frames again, after top_limit was set to 0 to send the thread to
+ * the slow path. Called by the thread itself. */
 void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block);
 
 /*
- * The shadow stack is full: moves it to a large one if there is one left. SLOW_PATH, without the lock.
- * False: there is none; deeper calls are lost.
+ * The shadow stack is full: moves it to a large one if there is one left. SLOW_PATH,
+ * without the lock. False: there is none; deeper calls are lost.
  */
 bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block);
 
 /*
- * The oneshot buffer is full when the newest call ends, at `end`: it and those around it stay on the shadow
- * stack, for a collector to record them as ended then. Above them lies a mark from now on, a frame that is no
- * function and began at `end`, so that to everybody else the stack is empty. It gets no more frames: calls
+ * To be called when the oneshot buffer is full and the newest call ends, at `end`. That
+ * call and those around it stay on the shadow stack, for a collector to record them as
+ * ended at that time. From now on a mark lies above them, a frame that is no function and
+ * began at `end`, so that to all others the stack is empty. It gets no more frames: calls
  * are counted as they begin. SLOW_PATH.
  */
 void fxt_stack_keep(struct fxt_engine *e, struct fxt_block *block, uint64_t end);

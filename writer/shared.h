@@ -1,7 +1,8 @@
 /*
- * What an agent and its manager share, and nothing else: the trace buffer (memfd 1), the control memory
- * (memfd 2), and the messages of the handshake. Everything here is little-endian, versioned by
- * FXT_SHARED_VERSION, and distrusted by the manager: it believes a field only after checking it.
+ * The only memory and messages that an agent and its manager share: the trace buffer (memfd
+ * 1), the control memory (memfd 2), and the messages of the handshake. Everything here is
+ * little-endian, versioned by FXT_SHARED_VERSION, and distrusted by the manager: it
+ * believes a field only after checking it.
  *
  *   trace buffer                              control memory
  *   +--------------------+ 0                  +-------------------------+ 0
@@ -13,20 +14,21 @@
  *   +--------------------+                    +-------------------------+ FXT_TID_USES_OFFSET
  *   | rolling buffer 1   | chunks             | uint16_t [4194304]      | the koid of each tid
  *   +--------------------+                    +-------------------------+ FXT_DECISIONS_OFFSET
- *                                             | uint64_t [32768]        | which functions are left out
+ *                                             | uint64_t [32768]        | decisions
  *                                             +-------------------------+ FXT_LIMITS_OFFSET
- *                                             | fxt_limit [32768]       | which of their calls are, and
+ *                                             | fxt_limit [32768]       | limits of calls, and
  *                                             |                         | how many have begun
  *                                             +-------------------------+ FXT_STACKS_OFFSET
  *                                             | small shadow stacks     | one a slot, 1023 calls deep
  *                                             +-------------------------+ FXT_LARGE_STACKS_OFFSET
  *                                             | large shadow stacks     | 64, for deep recursion
  *                                             +-------------------------+ FXT_CONTROL_BYTES: its end,
- *                                             | fxt_elided [513]      | or sums of calls left out
+ *                                             | fxt_elided [513]        | or elided calls
  *                                             +-------------------------+ FXT_ELIDED_END
  *
- * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk
- * headers never reach the archive. Both memories are sparse: a page costs memory only once it was touched.
+ * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one
+ * thread behind it. Chunk headers never reach the archive. Both memories are sparse: a page
+ * costs memory only once it was touched.
  */
 #ifndef FXT_WRITER_SHARED_H
 #define FXT_WRITER_SHARED_H

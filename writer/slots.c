@@ -1,3 +1,8 @@
+/*
+ * Gives slots to threads, puts them to use, and takes them back from threads that ended.
+ * Runs on the recording threads' slow path, with the engine's lock held. Must never free a
+ * slot of a live thread, nor one that a collector still needs to show a loss.
+ */
 #include "slots.h"
 #include <string.h>
 #include "chunk.h"
@@ -18,8 +23,8 @@ uint32_t fxt_slot_thread_index(const struct fxt_engine *e, uint64_t koid)
 	return 0;
 }
 
-/* With the lock held: writes the records of a new thread, or leaves them to its chunks where the tables are
- * full. */
+/* With the lock held: writes the records of a new thread, or leaves them to its chunks if
+ * the tables are full. */
 static void slot_register(struct fxt_engine *e, struct fxt_thread_slot *slot)
 {
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
@@ -37,7 +42,7 @@ static void slot_register(struct fxt_engine *e, struct fxt_thread_slot *slot)
 		slot->thread_index = e->next_thread++;
 }
 
-/* Without the mark of a full buffer, which is no call. */
+/* The number of open calls, without the mark of a full buffer, which is no call. */
 static uint64_t slot_open_calls(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
 	const struct fxt_frame *frames = fxt_slot_frames(e, slot);
@@ -47,8 +52,9 @@ static uint64_t slot_open_calls(const struct fxt_engine *e, const struct fxt_thr
 }
 
 /*
- * Whether a collector needs the slot of a dead thread, to show a loss the thread did not come to show, the
- * calls around it, or what was overwritten before the calls that are still there.
+ * Whether a collector still needs the slot of a dead thread: to show a loss that the thread
+ * did not show, the calls around it, or the calls overwritten before those that are still
+ * there.
  */
 static bool slot_has_more_to_show(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
@@ -56,7 +62,7 @@ static bool slot_has_more_to_show(const struct fxt_engine *e, const struct fxt_t
 	       (e->mode == FXT_CIRCULAR && (slot->calls[0] || slot->calls[1]));
 }
 
-/* With the lock held: what a dead thread left becomes the engine's. */
+/* With the lock held: moves the counts of a dead thread to the engine. */
 static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
 {
 	struct fxt_block *block = &e->blocks[number];
@@ -68,7 +74,7 @@ static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_nee
 	if (slot->state == FXT_SLOT_LIVE) {
 		if (!is_slot_needed && slot_has_more_to_show(e, slot))
 			return;
-		/* First, so that a collector counts nothing twice. */
+		/* Stored first, so that a collector counts nothing twice. */
 		store_release(&slot->state, FXT_SLOT_FREE);
 		e->control->lost_recycled += slot->lost + slot->nested_lost + slot_open_calls(e, slot);
 		e->control->unshown_recycled +=
@@ -85,8 +91,9 @@ static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_nee
 	e->live_slots--;
 }
 
-/* Whether to look for dead threads: when the number of live slots has doubled, so that the cost is spread
- * over as many births; when all are in use, now and then. */
+/* Whether to look for dead threads. This is due when the number of live slots has doubled,
+ * so that the cost is spread over as many new threads; and from time to time when all slots
+ * are in use. */
 static bool slots_are_due(struct fxt_engine *e)
 {
 	uint64_t now;
@@ -123,7 +130,7 @@ void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
 
 		earlier = block->next;
 		slot_reclaim(e, block->number, is_slot_needed);
-		if (block->generation) /* kept */
+		if (block->generation) /* not reclaimed: a collector needs it */
 			fxt_slot_chain(e, block, tid);
 	}
 	if (!slots_are_due(e))
@@ -135,8 +142,9 @@ void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
 	e->reclaim_at = (uint32_t)(next < 64 ? 64 : next > FXT_SLOTS ? FXT_SLOTS : next);
 }
 
-/* The slot keeps its shadow stack, and the block the memory of its local names, its serial number of chunks,
- * its place among the thread's slots, and what the thread is in the midst of (`busy`). */
+/* The slot keeps its shadow stack. The block keeps the memory of its local names, its
+ * serial number of chunks, its place among the thread's slots, and the thread's present
+ * activity (`busy`). */
 void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
 {
 	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
@@ -150,7 +158,8 @@ void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_th
 	        .generation = e->generation,
 	        .run = e->run,
 	        .local_names = block->local_names,
-	        .chunk_serial = block->chunk_serial + 1, /* never 0: that is the mark of no local name */
+	        /* never 0, which marks "no local name" */
+	        .chunk_serial = block->chunk_serial + 1,
 	        .pthread = block->pthread,
 	        .next = block->next,
 	        .busy = block->busy};

@@ -1,28 +1,30 @@
 /*
- * Slots: giving them to threads and taking them back from threads that ended. With the lock held, all of it.
+ * Slots: giving them to threads and taking them back from threads that ended. All functions
+ * are called with the lock held.
  */
 #ifndef FXT_WRITER_SLOTS_H
 #define FXT_WRITER_SLOTS_H
 
 #include "engine.h"
 
-/* An empty slot, with its block and a shadow stack, counted as live; NULL: all are taken, which is counted.
- * The caller gives it an identity and opens it. */
+/* Returns an empty slot's block, with a shadow stack, counted as live. NULL: all slots are
+ * taken, and that is counted. The caller gives the slot an identity and opens it. */
 struct fxt_block *fxt_slot_take(struct fxt_engine *e);
 
-/* Puts a slot to use, once its identity stands. */
+/* Puts a slot to use, once its identity is complete. */
 void fxt_slot_open(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot);
 
-/* Begins a slot and its block anew. */
+/* Resets a slot and its block. */
 void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot);
 
-/* Puts a slot where a later thread of the same id finds it. */
+/* Links a slot into the chain of its thread id, so that a later thread of the same id finds
+ * it. */
 void fxt_slot_chain(struct fxt_engine *e, struct fxt_block *block, int tid);
 
 /* Finds threads that ended. `tid` has just been given to a new thread. */
 void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid);
 
-/* The index another slot of the same thread has; 0 = there is none. */
+/* Returns the index that another slot of the same thread has; 0 = there is none. */
 uint32_t fxt_slot_thread_index(const struct fxt_engine *e, uint64_t koid);
 
 #endif

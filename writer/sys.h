@@ -1,7 +1,7 @@
 /*
- * All contact of the engine and the agent with the kernel. Raw system calls: they keep errno, are no
- * cancellation points, and work where libc's wrappers are interposed or not usable yet. Each returns what the
- * kernel returns: a value, or -errno.
+ * All contact of the engine and the agent with the kernel. These are raw system calls: they
+ * keep errno, are no cancellation points, and work if libc's wrappers are interposed or not
+ * usable yet. All return the kernel's result: a value, or -errno.
  */
 #ifndef FXT_WRITER_SYS_H
 #define FXT_WRITER_SYS_H
@@ -17,10 +17,11 @@
 #include "atomics.h"
 
 /*
- * Stored when the program is about to confine itself (seccomp): a filter may answer a system call of ours
- * with death, so from then on everything here fails with -EPERM at once, and locks are taken without blocking
- * signals. Whoever interrupts a thread on the slow path must not need a lock then. SYS_UNLOCKED: a jump has
- * left the holder of a lock, which now nobody waits for any more.
+ * Stored when the program is about to confine itself (seccomp). A filter may answer a
+ * system call of ours with death, so from then on everything here fails with -EPERM at
+ * once, and locks are taken without blocking signals. A handler that interrupts a thread on
+ * the slow path must not need a lock then. SYS_UNLOCKED: a jump has left the holder of a
+ * lock, and no thread waits for that lock any more.
  */
 enum sys_confinement { SYS_FREE = 0, SYS_CONFINED = 1, SYS_UNLOCKED = 2 };
 extern uint32_t sys_confinement;
@@ -34,7 +35,7 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 
 #define sys_call(number, a, b, c, d) sys_call6((number), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
-/* Whether a system call that returns an address returned an error. */
+/* Whether the result of a system call that returns an address is an error. */
 static inline bool sys_is_error(long result)
 {
 	return result < 0 && result > -4096;
@@ -45,8 +46,8 @@ static inline int sys_getpid(void)
 	return (int)sys_call(SYS_getpid, 0, 0, 0, 0);
 }
 
-/* The user as the kernel and the other ends of sockets see it. A preloaded library such as fakeroot's may
- * have libc's geteuid() say another. */
+/* The user as the kernel and the other ends of sockets see it. A preloaded library such as
+ * fakeroot's may make libc's geteuid() return another. */
 static inline unsigned sys_geteuid(void)
 {
 	return (unsigned)sys_call(SYS_geteuid, 0, 0, 0, 0);
@@ -90,8 +91,8 @@ static inline long sys_close(int fd)
 }
 
 /*
- * Waits until *word is no longer `expected`, it is woken, or `nanoseconds` have passed. Shared futexes: the
- * other side may be another process.
+ * Waits until *word is no longer `expected`, it is woken, or `nanoseconds` have passed. The
+ * futexes are shared: the other side may be another process.
  */
 static inline long sys_futex_wait(const uint32_t *word, uint32_t expected, uint64_t nanoseconds)
 {
@@ -105,8 +106,8 @@ static inline long sys_futex_wake(const uint32_t *word, int waiters)
 	return sys_call(SYS_futex, word, FUTEX_WAKE, waiters, 0);
 }
 
-/* Every running thread of this process has passed a full barrier when it returns. Registered once per
- * process. */
+/* When it returns, every running thread of this process has passed a full barrier.
+ * Registered once per process. */
 static inline long sys_membarrier_register(void)
 {
 	return sys_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0);
@@ -124,11 +125,11 @@ static inline void sys_pause_ns(uint64_t nanoseconds)
 	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
 }
 
-/* No mask has SIGKILL in it: this one stands for none. */
+/* Means "no mask was saved". No saved mask has SIGKILL in it. */
 #define SYS_NO_MASK (UINT64_C(1) << 8)
 
-/* Blocks every signal of this thread, libc's internal ones too, so that no handler and no cancellation can
- * run. */
+/* Blocks every signal of this thread, libc's internal ones too, so that no handler and no
+ * cancellation can run. */
 static inline uint64_t sys_block_signals(void)
 {
 	uint64_t all = ~UINT64_C(0), saved = 0;
@@ -139,15 +140,17 @@ static inline uint64_t sys_block_signals(void)
 
 static inline void sys_restore_signals(uint64_t saved)
 {
-	/* Also where others are confined by now: what was blocked must not stay so. */
+	/* Done even if the process is confined by now: blocked signals must not stay
+	 * blocked. */
 	if (saved != SYS_NO_MASK)
 		arch_system_call(
 		        SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&saved, 0, sizeof(saved), 0, 0);
 }
 
 /*
- * A lock for the slow paths. Its holder runs with all signals blocked, so that a handler can never find the
- * lock held by the code it interrupted. Acquire and release order everything that was written under it.
+ * A lock for the slow paths. Its holder runs with all signals blocked, so that a handler
+ * can never find the lock held by the code it interrupted. Acquire and release order
+ * everything that was written under it.
  */
 struct fxt_lock {
 	uint32_t word; /* 0 free, 1 held, 2 held and waited for */

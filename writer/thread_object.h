@@ -1,9 +1,10 @@
 /*
  * The kernel-object record of a thread, which gives the thread's name and process.
  *
- * The events of a thread's heap have another thread in their headers, its heap row, and its page faults have
- * their fault row, so that viewers draw them apart from its calls, which they would cover. A row's object
- * names the thread whose events they are, and readers take them for that one's.
+ * The events of a thread's heap have another thread in their headers, its heap row, and its
+ * page faults have their fault row. Viewers therefore draw them apart from the thread's
+ * calls, which they would cover. A row's object names the thread that its events belong to,
+ * and readers count them as that thread's.
  */
 #ifndef FXT_WRITER_THREAD_OBJECT_H
 #define FXT_WRITER_THREAD_OBJECT_H
@@ -11,14 +12,15 @@
 #include <stdint.h>
 #include "slot.h"
 
-#define FXT_THREAD_OBJECT_WORDS 20 /* of the record with the longest name: room enough */
+#define FXT_THREAD_OBJECT_WORDS 20 /* room for the record with the longest name */
 
-/* The longest name that records of threads show, after fxt_escape(). The kernel's names of 15 bytes always
- * fit, whatever their bytes are. */
+/* The longest name that records of threads show, after fxt_escape(). The kernel's names of
+ * 15 bytes always fit, whatever their bytes are. */
 #define FXT_VALID_NAME_BYTES 88
 
-/* Writes the record of a thread. Its name, as in its slot, may be without a terminator. Returns the record's
- * size in words, at most FXT_THREAD_OBJECT_WORDS; 0: `capacity` words are too few. */
+/* Writes the record of a thread. `name` is the name in its slot, and may be without a
+ * terminator. Returns the record's size in words, at most FXT_THREAD_OBJECT_WORDS; 0:
+ * `capacity` words are too few. */
 uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity);
 
@@ -26,11 +28,12 @@ uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES]
 uint64_t fxt_heap_row_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity);
 
-/* Of an argument of a row's object, the koid of the thread. */
+/* The argument of a row's object that has the koid of the thread. */
 #define FXT_ROW_OF "row_of"
 
-/* The koids of a thread's rows. Viewers cut koids to 32 bits, of which a thread has bit 30 only once the
- * kernel has given its number out for the 256th time, and bit 29 for the 128th (fxt_thread_koid). */
+/* The koids of a thread's rows. Viewers cut koids to 32 bits. A thread has bit 30 only once
+ * the kernel has given its number out for the 256th time, and bit 29 for the 128th
+ * (fxt_thread_koid). */
 static inline uint64_t fxt_heap_row_koid(uint64_t koid)
 {
 	return koid ^ (UINT64_C(1) << 62 | UINT64_C(1) << 30);

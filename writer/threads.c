@@ -1,3 +1,8 @@
+/*
+ * Attaches threads and coroutines to slots, renews them after a stop or a clearing, and
+ * registers their names. Runs on the recording threads' slow path, and takes the engine's
+ * lock itself. Must never give back the slot of a thread that may still record.
+ */
 #include "threads.h"
 #include <string.h>
 #include <sys/prctl.h>
@@ -9,16 +14,19 @@
 
 #define COMM_BYTES 16 /* the kernel's limit of a thread's name */
 
-/* Of the indices of threads, this many may have been given out when the last heap row gets one: the others
- * are kept for threads, whose calls would need a record in each chunk without one. */
+/* How many thread indices may have been given out when the last heap row gets one. The
+ * others are kept for threads: without an index a thread's calls would need a thread record
+ * in each chunk. */
 #define HEAP_ROW_INDICES (FXT_THREAD_LOCAL_INDEX / 2)
 
 /*
- * In a PID namespace of its own a process has another number than outside, where the manager is. Of its main
- * thread the manager knows the outer number. The numbers of its other threads are known inside only, and a
- * thread of another process may have the same one: so the koid gets the number of the process too, in its
- * upper half. Viewers cut koids to 32 bits, where bit 31 makes the difference: a thread outside has that bit
- * only once the kernel has given its number out for the 512th time (fxt_thread_koid).
+ * Sets the thread's koid. In a PID namespace of its own a process has another number than
+ * outside, where the manager is. The manager knows the outer number of its main thread. The
+ * numbers of its other threads are known inside only, and a thread of another process may
+ * have the same one. Therefore the koid of such a thread gets the number of the process
+ * too, in its upper half. Viewers cut koids to 32 bits, where bit 31 makes the difference:
+ * a thread outside has that bit only once the kernel has given its number out for the 512th
+ * time (fxt_thread_koid).
  */
 static void thread_set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid)
 {
@@ -63,7 +71,8 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 	return block;
 }
 
-/* A slot beside the one that a thread has: for its signal handlers, or, with a name, for a coroutine. */
+/* Attaches a second slot beside a thread's own: for its signal handlers, or, with a name,
+ * for a coroutine. */
 static struct fxt_block *thread_attach_beside(struct fxt_engine *e, uint32_t first, const char *coroutine)
 {
 	const struct fxt_thread_slot *thread = fxt_slot(e, first);
@@ -74,7 +83,8 @@ static struct fxt_block *thread_attach_beside(struct fxt_engine *e, uint32_t fir
 		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
 		if (coroutine) {
-			/* Its tid stays 0, which is never found dead: a coroutine may outlive its thread. */
+			/* Its tid stays 0, which is never found dead: a coroutine may
+			 * outlive its thread. */
 			thread_set_koid(e, slot, (int)thread->tid);
 			store_relaxed(&e->control->threads, e->control->threads + 1);
 			memcpy(slot->name, coroutine, strnlen(coroutine, sizeof(slot->name) - 1));
@@ -102,13 +112,14 @@ struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t fir
 	return thread_attach_beside(e, first, name);
 }
 
-/* With the lock held: the same thread in a new generation. */
+/* With the lock held: registers the same thread in a new generation. */
 static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	struct fxt_thread_slot old = *slot;
 	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_offset;
-	bool is_first = block->run < e->recording_run; /* its first of this recording */
+	/* the thread's first slow path in this recording */
+	bool is_first = block->run < e->recording_run;
 
 	e->stalled -= block->state == FXT_BLOCK_STALLED;
 	fxt_slot_reset(e, block, slot);
@@ -116,8 +127,9 @@ static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 	slot->koid = old.koid;
 	slot->is_nested = old.is_nested;
 	slot->thread_index = fxt_slot_thread_index(e, slot->koid);
+	/* it may have been renamed since */
 	if (old.tid)
-		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0); /* it may have been renamed meanwhile */
+		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
 	else
 		memcpy(slot->name, old.name, sizeof(slot->name));
 	fxt_slot_frames(e, slot)[-1].stack_offset = bottom;
@@ -126,7 +138,8 @@ static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 	fxt_slot_open(e, block, slot);
 }
 
-/* With the lock held: the same thread, registered as it is, without what was cleared. */
+/* With the lock held: keeps the thread's registration, and forgets the calls that were
+ * cleared. */
 static void thread_forget_calls(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -144,7 +157,8 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 
 	if (likely(block->run == load_relaxed(&e->run)))
 		return FXT_THREAD_CURRENT;
-	if (fxt_engine_was_forked(e)) /* by a handler that came before the block was SLOW_PATH */
+	/* forked by a handler that ran before the block was SLOW_PATH */
+	if (fxt_engine_was_forked(e))
 		return FXT_THREAD_STOPPED;
 	mask = fxt_engine_lock(e);
 	if (!thread_is_to_record(e) || block->number < e->first_slot) {
@@ -164,7 +178,8 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 	return status;
 }
 
-/* With the lock held: the index of a row that is the slot's own; 0 = there is no room. */
+/* With the lock held: returns the index of a row that is the slot's own; 0 = there is no
+ * room. */
 static uint32_t thread_register_heap_row(struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
@@ -228,8 +243,8 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 		        false);
 	}
 	fxt_engine_unlock(e, mask);
-	/* What is durable comes first in the trace; a chunk that told the old name already is to tell the new
-	 * one too. */
+	/* Durable records come first in the trace. A chunk that already has the old name
+	 * must get the new one too. */
 	if (self && words && (!written || slot->thread_index == FXT_THREAD_LOCAL_INDEX))
 		fxt_chunk_write(e, self, record, words);
 }

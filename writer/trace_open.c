@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "sys.h"
 
-/* Opens the directory that a path is in, only to be looked at. */
+/* Opens the directory that a path is in, only in order to look at it. */
 static long trace_open_directory(const char *path)
 {
 	char directory[PATH_MAX] = ".";
@@ -22,8 +22,8 @@ static long trace_open_directory(const char *path)
 	return sys_call(SYS_openat, AT_FDCWD, directory, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
-/* Whether another user may have put the file there. A second name may be a hard link that another user has
- * made to a file of the caller's. */
+/* Whether another user may have put the file there. A second name may be a hard link that
+ * another user has made to a file of the caller's. */
 static bool trace_open_is_foreign(const struct stat *file, const struct stat *directory)
 {
 	if (!(directory->st_mode & (S_IWGRP | S_IWOTH)))
@@ -32,7 +32,7 @@ static bool trace_open_is_foreign(const struct stat *file, const struct stat *di
 	       (S_ISREG(file->st_mode) && file->st_nlink > 1);
 }
 
-/* Opens what is there, in a directory that stays the same meanwhile. */
+/* Opens the existing file, in a directory that stays the same during the call. */
 static long trace_open_existing(int directory, const char *name, int flags)
 {
 	struct stat there, of_directory;
@@ -48,7 +48,7 @@ static long trace_open_existing(int directory, const char *name, int flags)
 		return -EPERM;
 	is_link = S_ISLNK(there.st_mode);
 	fd = sys_call(SYS_openat, directory, name, flags | (is_link ? 0 : O_NOFOLLOW), 0);
-	/* Again: something else may have taken its place. */
+	/* Checked again: another file may have taken its place. */
 	if (fd >= 0 && !is_link &&
 	        (sys_call(SYS_fstat, fd, &there, 0, 0) < 0 || trace_open_is_foreign(&there, &of_directory))) {
 		sys_close((int)fd);

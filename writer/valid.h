@@ -1,7 +1,8 @@
 /*
- * Whether the engine's state holds together: the rules between its fields, its blocks and its slots that
- * every function of writer/ relies on and keeps. Tests ask; a DEBUG=1 build (FXT_DEBUG) asks whenever the
- * engine's lock is given back, and ends the program, with a line that says where, if a rule is broken.
+ * Checks whether the engine's state is consistent: the rules between its fields, its blocks
+ * and its slots that every function of writer/ relies on and keeps. Tests call it. A
+ * DEBUG=1 build (FXT_DEBUG) calls it whenever the engine's lock is released. If a rule is
+ * broken it ends the program with a line that says where.
  */
 #ifndef FXT_WRITER_VALID_H
 #define FXT_WRITER_VALID_H
@@ -11,11 +12,12 @@
 
 struct fxt_engine;
 
-/* Whether the engine, every block, and every live slot keep their rules. With the engine's lock held, or
- * while no thread is inside the engine. Always true in a forked child, whose blocks the kernel wiped. */
+/* Whether the engine, every block, and every live slot keep their rules. With the engine's
+ * lock held, or while no thread is inside the engine. Always true in a forked child,
+ * because the kernel wiped its blocks. */
 bool fxt_engine_is_valid(const struct fxt_engine *e);
 
-/* The same of one slot in use and its block. */
+/* The same for one slot in use and its block. */
 bool fxt_block_is_valid(const struct fxt_engine *e, uint32_t number);
 
 #ifdef FXT_DEBUG

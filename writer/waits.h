@@ -1,10 +1,10 @@
 /*
- * Waits for locks, other threads, time and descriptors, as open frames of a shadow stack and as records. A
- * wait is begun and ended like a call, so whoever looks at the control memory meanwhile, at a snapshot or
- * after a death, sees what the thread waits for and since when.
+ * Waits for locks, other threads, time and descriptors, as open frames of a shadow stack
+ * and as records. A wait is begun and ended like a call. Therefore a reader of the control
+ * memory, at a snapshot or after a death, sees what the thread waits for and since when.
  *
- * Its frame's word is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + which call it is; the frame's
- * call_site is the string index of the object's symbol, or 0.
+ * Its frame's word is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + the number of the
+ * waiting call; the frame's call_site is the string index of the object's symbol, or 0.
  */
 #ifndef FXT_WRITER_WAITS_H
 #define FXT_WRITER_WAITS_H
@@ -13,15 +13,18 @@
 #include "inherited.h"
 #include "slot.h"
 
-/* What is waited for. */
+/* The subject of a wait. */
 enum fxt_wait_subject {
-	FXT_WAIT_FOR_OBJECT,     /* at an address, which the frame's word has; of a thread its handle */
-	FXT_WAIT_FOR_TIME,       /* the word has nothing */
-	FXT_WAIT_FOR_DESCRIPTOR, /* the word has it, plus 1; 0 = there are several */
+	/* an object at the address in the frame's word; for a thread the word has its
+	 * handle */
+	FXT_WAIT_FOR_OBJECT,
+	FXT_WAIT_FOR_TIME, /* a time; the word has nothing */
+	/* a descriptor; the word has it plus 1; 0 = there are several */
+	FXT_WAIT_FOR_DESCRIPTOR,
 };
 
-/* The calls that wait, by their names, and for what: of each there is a constant FXT_WAIT_name, which both
- * processes know. */
+/* The calls that wait, by name, and their subjects. For each there is a constant
+ * FXT_WAIT_name, which both processes know. */
 #define FXT_WAITS(CALL)                          \
 	CALL(pthread_mutex_lock, OBJECT)         \
 	CALL(pthread_mutex_timedlock, OBJECT)    \
@@ -80,18 +83,19 @@ enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
 
 #define FXT_WAIT_CATEGORY "sync"
 
-/* In a frame's word where a call has its string index, which is smaller, or FXT_INDEX_LOCAL, which is none;
- * the indices of inherited calls are smaller too (inherited.h). */
+/* The first value of the index field in the word of a wait. A call has its string index
+ * there, which is smaller, or FXT_INDEX_LOCAL, which is not a wait's value; the indices of
+ * inherited calls are smaller too (inherited.h). */
 #define FXT_WAIT_FIRST (FXT_INHERITED_BIT | FXT_STRING_LOCAL_FIRST)
 
-#define FXT_WAIT_WORDS 16 /* of the longest record of a wait */
+#define FXT_WAIT_WORDS 16 /* words of the longest record of a wait */
 
 static inline uint64_t fxt_wait_word(enum fxt_wait wait, uint64_t object)
 {
 	return object << FXT_FRAME_INDEX_BITS | (FXT_WAIT_FIRST + (uint64_t)wait);
 }
 
-/* Whether a frame's word is of a wait. */
+/* Whether a frame's word belongs to a wait. */
 static inline bool fxt_is_wait(uint64_t word)
 {
 	uint64_t index = fxt_field(word, 0, FXT_FRAME_INDEX_BITS);
@@ -101,18 +105,19 @@ static inline bool fxt_is_wait(uint64_t word)
 
 const char *fxt_wait_name(enum fxt_wait wait);
 
-/* Whether a frame's word is of a call that counts: no wait, and not inherited. */
+/* Whether a frame's word belongs to a call that counts: no wait, and not inherited. */
 static inline bool fxt_is_counted(uint64_t word)
 {
 	return !fxt_is_wait(word) && !fxt_is_inherited(word);
 }
 
-/* How many of the frames are. */
+/* Returns how many of the frames belong to calls that count. */
 uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count);
 
 /*
- * Writes the duration event of a wait, whose frame need not stand still: a Duration Complete that ends at
- * `end`, or a Duration Begin. Returns its size in words, at most FXT_WAIT_WORDS.
+ * Writes the duration event of a wait: a Duration Complete that ends at `end`, or a
+ * Duration Begin. The frame may change during the call. Returns the size in words, at most
+ * FXT_WAIT_WORDS.
  */
 uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, struct fxt_thread thread,
         const struct fxt_frame *frame, bool is_abandoned, uint64_t end);

@@ -1,3 +1,9 @@
+/*
+ * Takes the records in a provider's buffers: durable data, chunks of a full buffer, and
+ * chunks ahead of a full buffer. Runs in the manager, or on the helper of a standalone
+ * agent, while the provider may go on. Must never use a field that it has not read once and
+ * checked.
+ */
 #include <errno.h>
 #include <sys/mman.h>
 #include "internal.h"
@@ -5,7 +11,7 @@
 
 #define AHEAD_BYTES (FXT_SLOTS * sizeof(struct fxt_slot_ahead))
 
-/* The agent changes chunks for some microseconds. */
+/* The agent takes some microseconds to change chunks. */
 #define AHEAD_TRIES 64
 
 void fxt_collect_durable(struct fxt_collector *c, uint64_t end)
@@ -19,14 +25,15 @@ void fxt_collect_durable(struct fxt_collector *c, uint64_t end)
 	} else {
 		c->durable_saved = end;
 		fxt_copy_append(&c->copy, c->buffer + sizeof(struct fxt_buffer_header) + start, end - start);
-		if (c->copy.is_stale) /* some of it was not taken */
+		if (c->copy.is_stale) /* a part of it was not taken */
 			c->durable_saved = start;
 	}
 }
 
 /* ---- chunks ---- */
 
-/* Each field is read once: what was checked is what is used, whatever the other side does meanwhile. */
+/* Each field is read once, so that the checked value is the one used, whatever the other
+ * side does in the meantime. */
 static struct fxt_chunk_header collect_read_chunk_header(const struct fxt_chunk_header *shared)
 {
 	struct fxt_chunk_header chunk;
@@ -40,8 +47,9 @@ static struct fxt_chunk_header collect_read_chunk_header(const struct fxt_chunk_
 }
 
 /*
- * How many bytes of records the thread of an open chunk at `offset` has committed to it. From late_record on
- * they are not the chunk's any more: a closer that died was about to close it there.
+ * Returns how many bytes of records the thread of an open chunk at `offset` has committed
+ * to it. Bytes from late_record on do not belong to the chunk any more: a closer that died
+ * was about to close it there.
  */
 static uint32_t collect_open_chunk_bytes(const struct fxt_collector *c, const struct fxt_chunk_header *chunk,
         uint64_t offset, uint64_t committed)
@@ -78,7 +86,8 @@ static const char *collect_chunk_trouble(
 
 /* ---- what was handed out ahead ---- */
 
-/* How many bytes of a chunk of the next buffer to be saved were handed out; all of them: UINT32_MAX. */
+/* Returns how many bytes of a chunk of the next buffer to be saved were handed out;
+ * UINT32_MAX: all of them. */
 static uint32_t collect_bytes_ahead(const struct fxt_collector *c, uint32_t slot, uint64_t at)
 {
 	const struct fxt_slot_ahead *ahead = c->ahead ? &c->ahead[slot] : NULL;
@@ -93,8 +102,9 @@ void fxt_collect_forget_ahead(struct fxt_collector *c)
 	c->ahead_round++;
 }
 
-/* Hands out what was not of a chunk that holds so many bytes of records. Names that hold in the chunk alone
- * are handed out again: chunks of other threads have had others under the same indices meanwhile. */
+/* Hands out the records of a chunk from byte `from` on; UINT32_MAX: all were handed out.
+ * Names that hold in the chunk alone are handed out again, because chunks of other threads
+ * have used the same indices for other names since. */
 static void collect_take_chunk(struct fxt_collector *c, const struct fxt_chunk_header *chunk, uint64_t at,
         const uint8_t *records, uint32_t from)
 {
@@ -109,14 +119,14 @@ static void collect_take_chunk(struct fxt_collector *c, const struct fxt_chunk_h
 	fxt_copy_append(&c->copy, records + from, chunk->committed - from);
 }
 
-/* Reads the header of the chunk at `at` in a rolling buffer whose data end at `data_end`. False: it is wrong.
- */
+/* Reads the header of the chunk at `at` in a rolling buffer with data up to `data_end`.
+ * False: it is wrong. */
 static bool collect_next_chunk(struct fxt_collector *c, uint64_t offset, uint64_t room, bool may_be_open,
         struct fxt_chunk_header *chunk)
 {
 	const char *trouble;
 
-	*chunk = (struct fxt_chunk_header){0}; /* none where there is no room for one */
+	*chunk = (struct fxt_chunk_header){0}; /* no header if there is no room for one */
 	if (room >= sizeof(*chunk))
 		*chunk = collect_read_chunk_header((const struct fxt_chunk_header *)(c->buffer + offset));
 	trouble = collect_chunk_trouble(c, chunk, room, may_be_open);
@@ -125,7 +135,7 @@ static bool collect_next_chunk(struct fxt_collector *c, uint64_t offset, uint64_
 	return !trouble;
 }
 
-/* Where the data of a rolling buffer end; 0 if that is wrong. */
+/* Returns the end of the data of a rolling buffer; 0 if it is wrong. */
 static uint64_t collect_data_end(struct fxt_collector *c, unsigned buffer)
 {
 	/* Acquire: the headers below it are complete. */
@@ -165,10 +175,11 @@ void fxt_collect_chunks(struct fxt_collector *c, uint32_t wrapped, enum fxt_chun
 /* ---- ahead of a full buffer ---- */
 
 /*
- * Reads how much an open chunk holds now, or a closed one if it was closed meanwhile. Its thread goes on, and
- * so do those that close chunks: the length that the slot has is that of this chunk if no chunk changed its
- * thread between the looks at the chunk and at the slot (chunk_sequence), and then no closer has left a late
- * record behind it either. False: chunks change all the time.
+ * Reads how much an open chunk holds now, or a closed one if it was closed in between. Its
+ * thread goes on, and so do threads that close chunks. The slot's length is that of this
+ * chunk if no chunk changed its thread between the looks at the chunk and at the slot
+ * (chunk_sequence). Then no closer has left a late record behind it either. False: chunks
+ * change all the time.
  */
 static bool collect_read_open_chunk(
         const struct fxt_collector *c, struct fxt_chunk_header *chunk, uint64_t offset)
@@ -198,7 +209,7 @@ static bool collect_read_open_chunk(
 	return false;
 }
 
-/* Hands out what a chunk holds and was not handed out, and notes it. */
+/* Hands out the part of a chunk that was not handed out, and notes it. */
 static void collect_chunk_ahead(
         struct fxt_collector *c, const struct fxt_chunk_header *chunk, uint64_t at, const uint8_t *records)
 {
@@ -210,7 +221,7 @@ static void collect_chunk_ahead(
 		return;
 	/* Every name that these records use lies below. */
 	fxt_collect_durable(c, load_acquire(&fxt_collect_header(c)->durable_data_end));
-	/* So that it is taken whole, or not at all if it becomes stale. */
+	/* Makes room, so that it is taken whole, or not at all if it becomes stale. */
 	if (chunk->committed > fxt_copy_room(&c->copy))
 		fxt_copy_flush(&c->copy);
 	collect_take_chunk(c, chunk, at, records, from);

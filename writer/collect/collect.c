@@ -1,3 +1,9 @@
+/*
+ * The calls of a collector: a saved buffer, records ahead of it, and the rest of a
+ * provider, each with a check before and a hand-out after. Runs in the manager, or on the
+ * helper of a standalone agent. Must never call malloc or stdio, and never trust the shared
+ * memory.
+ */
 #include "internal.h"
 #include <errno.h>
 #include <string.h>
@@ -7,7 +13,7 @@
 #include "writer/elided.h"
 #include "writer/sys.h"
 
-#define THREADS_MOST (UINT64_C(1) << 22) /* that wait at a time */
+#define THREADS_MOST (UINT64_C(1) << 22) /* threads that can wait at the same time */
 
 #define NOTES_BYTES (FXT_SLOTS * sizeof(struct fxt_slot_note))
 
@@ -20,7 +26,8 @@ void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t bu
 	c->control = control;
 	c->copy.emit = emit;
 	c->copy.context = context;
-	c->mode = (enum fxt_buffering_mode)control->buffering_mode; /* before the agent could change it */
+	/* read before the agent could change it */
+	c->mode = (enum fxt_buffering_mode)control->buffering_mode;
 	c->elides_calls = fxt_elides_calls(control);
 	c->process_koid = control->process_koid;
 	c->ticks_per_second = control->ticks_per_second;
@@ -53,7 +60,7 @@ void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode)
 	c->earlier_losses = c->losses;
 }
 
-/* Ends every call: hands out what was taken, and returns what the call is to return. */
+/* Ends every call: hands out the records taken, and returns the call's result. */
 static int collect_end(struct fxt_collector *c)
 {
 	int error = fxt_copy_flush(&c->copy);
@@ -63,7 +70,8 @@ static int collect_end(struct fxt_collector *c)
 	return error ? error : c->violated ? EPROTO : 0;
 }
 
-/* Begins every call: checks that the buffer's header is as it was set up. Returns 0, EPROTO, or ENOMEM. */
+/* Begins every call: checks that the buffer's header is as it was set up. Returns 0,
+ * EPROTO, or ENOMEM. */
 static int collect_begin(struct fxt_collector *c)
 {
 	if (fxt_copy_open(&c->copy) != 0)
@@ -89,10 +97,11 @@ int fxt_collect_saved_buffer(struct fxt_collector *c, const struct fxt_packet *p
 		fxt_collect_violated(c, "the end of the durable data is outside its buffer");
 	if (c->violated)
 		return EPROTO;
-	/* Counted before it is read: a buffer that is found broken is not asked for again. */
+	/* Counted before it is read: a buffer that is found malformed is not asked for
+	 * again. */
 	c->next_wrapped++;
 	c->saves++;
-	/* What was handed out ahead may have needed names that came after the packet. */
+	/* Records handed out ahead may have needed names that came after the packet. */
 	if (packet->data64 > c->durable_saved || !c->ahead)
 		fxt_collect_durable(c, packet->data64);
 	if (!c->violated)
@@ -107,7 +116,7 @@ int fxt_collect_ahead(struct fxt_collector *c)
 
 	if (error)
 		return error;
-	/* A buffer that is full is handed over: its packet is under way. */
+	/* A full buffer is handed over: its packet is under way. */
 	if (c->mode != FXT_STREAMING ||
 	        load_acquire(&fxt_collect_header(c)->wrapped_count) != c->next_wrapped)
 		return 0;
@@ -146,7 +155,8 @@ static void collect_rolling_buffers(struct fxt_collector *c)
 	fxt_collect_chunks(c, wrapped, FXT_THREAD_CHUNKS, unsaved == 0);
 }
 
-/* Takes all that is left. A part that breaks a rule is left out, and the next one is taken. */
+/* Takes everything that is left. A part that breaks a rule is left out, and the next one is
+ * taken. */
 static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)
 {
 	uint32_t used = load_acquire(&c->control->slots_used);

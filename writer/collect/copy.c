@@ -1,3 +1,8 @@
+/*
+ * Copies records out of shared memory into a block, checks their framing, and hands them
+ * out. Runs in the manager, or on the helper of a standalone agent, while the provider may
+ * write. Must never hand out a byte that it has not copied and checked.
+ */
 #include "copy.h"
 #include <errno.h>
 #include <string.h>
@@ -33,7 +38,7 @@ static void copy_exclude(struct fxt_copy *copy, const char *reason)
 		copy->reason = reason;
 }
 
-/* Hands out what was checked, up to the record at `end`. */
+/* Hands out the checked records up to the one at `end`. */
 static void copy_hand_out(struct fxt_copy *copy, uint64_t end)
 {
 	if (copy->handed < end && !copy->error)
@@ -57,7 +62,8 @@ static bool copy_is_named(uint64_t header)
 	}
 }
 
-/* Whether a record registers a string or a thread under an index that holds in its chunk alone. */
+/* Whether a record registers a string or a thread under an index that holds in its chunk
+ * alone. */
 static bool copy_is_name_of_chunk(uint64_t header)
 {
 	switch (fxt_record_type(header)) {
@@ -70,11 +76,12 @@ static bool copy_is_name_of_chunk(uint64_t header)
 	}
 }
 
-/* Nearly all records are calls, of this type and size, with a name by index: a loop of their own. */
+/* Nearly all records are calls of this type and size, with a name by index. They have a
+ * loop of their own. */
 #define CALL_FRAMING (FXT_RECORD_EVENT | FXT_CALL_WORDS << 4)
 #define CALL_MASK    (UINT64_C(1) << 63 | UINT16_MAX)
 
-/* Whether an event is a call that is left out. One whose name stands inside goes to emit_record. */
+/* Whether an event is an excluded call. A call with an inline name goes to emit_record. */
 static bool copy_is_excluded(const struct fxt_copy *copy, const uint64_t *record)
 {
 	uint64_t header = *record;
@@ -84,7 +91,7 @@ static bool copy_is_excluded(const struct fxt_copy *copy, const uint64_t *record
 	       (!copy->kept_from || record[1] < copy->kept_from);
 }
 
-/* Behind the calls in a row that are to be handed out. */
+/* Returns the place behind a row of calls that are to be handed out. */
 static const uint64_t *copy_skip_calls(
         const struct fxt_copy *copy, const uint64_t *record, const uint64_t *last)
 {
@@ -94,8 +101,9 @@ static const uint64_t *copy_skip_calls(
 	return record;
 }
 
-/* Checks the records in [checked, end) of the block, and moves `checked` behind the last good one. False: the
- * record there is malformed, so that nobody can tell where the next one begins. */
+/* Checks the records in [checked, end) of the block, and moves `checked` behind the last
+ * good one. False: the record there is malformed, so the beginning of the next one is
+ * unknown. */
 static bool copy_check(struct fxt_copy *copy, uint64_t end)
 {
 	const uint64_t *block = (const uint64_t *)copy->block, *last = block + end / 8;
@@ -141,8 +149,8 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 	return is_good;
 }
 
-/* The fence orders the copying before the look at the guard: what was written over had the guard changed
- * before. */
+/* The fence orders the copying before the look at the guard: if memory was overwritten, the
+ * guard had changed before. */
 static bool copy_has_become_stale(struct fxt_copy *copy)
 {
 	full_fence();
@@ -153,7 +161,7 @@ static bool copy_has_become_stale(struct fxt_copy *copy)
 void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 {
 	const uint8_t *from = data;
-	uint64_t copied = copy->checked; /* nothing but whole records is held between two calls */
+	uint64_t copied = copy->checked; /* between two calls only whole records are held */
 	bool is_good = true;
 
 	while (is_good && bytes && !copy->error) {
@@ -184,7 +192,8 @@ void fxt_copy_append_names(struct fxt_copy *copy, const void *data, uint64_t byt
 	const uint64_t *record = data, *end = record + bytes / 8;
 
 	while (record < end && !copy->is_stale) {
-		/* Once: whatever the other side writes there, the next record lies in the data. */
+		/* Read once: whatever the other side writes there, the next record lies in
+		 * the data. */
 		uint64_t header = load_relaxed(record), words = fxt_record_words(header);
 
 		if (words == 0 || words > (uint64_t)(end - record))

@@ -3,10 +3,12 @@
 #include "writer/encode.h"
 #include "writer/strings.h"
 
-#define THREADS_MOST (UINT64_C(1) << 22) /* of a process, one after the other */
+/* threads that a process can have, one after the other */
+#define THREADS_MOST (UINT64_C(1) << 22)
 #define DEPTH_MOST   (UINT64_C(1) << 10)
 
-/* How many tables may hold something: those of the slots in use, and the recycled one. */
+/* Returns how many tables may hold something: those of the slots in use, and the recycled
+ * one. */
 static uint32_t elided_tables(struct fxt_collector *c)
 {
 	uint32_t used = load_acquire(&c->control->slots_used);
@@ -20,13 +22,14 @@ static uint32_t elided_tables(struct fxt_collector *c)
 	return used + 1;
 }
 
-/* The number of a table: the last of so many is the recycled one. */
+/* Returns the number of a table: the last of `tables` is the recycled one. */
 static uint32_t elided_number(uint32_t at, uint32_t tables)
 {
 	return at + 1 < tables ? at : (uint32_t)FXT_ELIDED_RECYCLED;
 }
 
-/* Cuts what there was no time for. The sums of threads that have ended are of any number of them. */
+/* Cuts sums that there was no time for. The recycled sums may come from any number of
+ * threads that have ended. */
 static void elided_believe(
         struct fxt_collector *c, uint32_t table, struct fxt_elided_function *f, uint64_t now)
 {
@@ -40,14 +43,14 @@ static void elided_believe(
 	f->longest = fxt_collect_believe_ticks(c, f->longest, 1, now);
 	if (f->shortest > f->longest && f->shortest != UINT64_MAX)
 		f->shortest = f->longest;
-	/* Calls inside of each other each have the time. */
+	/* Each of several nested calls counts the whole time. */
 	f->sum = fxt_collect_believe_ticks(c, f->sum, DEPTH_MOST * threads, now);
 	if (fxt_collect_believe_ticks(c, self, DEPTH_MOST * threads, now) != self)
 		f->self = 0;
 }
 
-/* A copy of what is needed: nothing is read twice. A thread that died while it left a call out may not have
- * come to count it. */
+/* Returns a copy of the fields needed: nothing is read twice. A thread that died while it
+ * elided a call may not have counted it. */
 static struct fxt_elided_function elided_read(const struct fxt_elided *table, uint32_t index)
 {
 	const struct fxt_elided_function *shared = &table->functions[index];

@@ -1,7 +1,8 @@
 /*
- * What the parts of a collector share: chunks.c takes the records in the buffers, unfinished.c what lies in
- * the thread slots beside them, collect.c calls both. Also how a collector, and a snapshot of a thread that
- * goes on meanwhile, find the open calls of a slot and its last record.
+ * Declarations shared by the parts of a collector: chunks.c takes the records in the
+ * buffers, unfinished.c the data in the thread slots beside them, and collect.c calls both.
+ * It also has the functions by which a collector, or a snapshot of a thread that goes on in
+ * the meantime, finds the open calls of a slot and its last record.
  */
 #ifndef FXT_WRITER_COLLECT_INTERNAL_H
 #define FXT_WRITER_COLLECT_INTERNAL_H
@@ -14,27 +15,30 @@
 /* What a collection knows of a slot before it comes to the slot itself. */
 struct fxt_slot_note {
 	uint64_t committed; /* sampled before any record was taken */
-	/* Of the slices seen so far (fxt_collect_see_slices): the earliest start, 0 = there is none; and the
-	 * longest time from one such start to the one it took over from. */
+	/* From the slices seen so far (fxt_collect_see_slices): the earliest start, 0 =
+	 * there is none; and the longest time between such a start and the one it
+	 * replaced. */
 	uint64_t oldest;
 	uint64_t gap_start, gap_end;
-	uint64_t shown; /* lost records, by the sum of those of these slices that show a loss */
+	uint64_t shown; /* lost records: the sum over these slices that show a loss */
 };
 
 /*
- * For a function that reads memory while others may write to it. Its caller finds out by what it reads before
- * and after, and then throws the result away: the race is no error that a thread sanitizer should report.
+ * For a function that reads memory while others may write to it. Its caller detects the
+ * race by values that it reads before and after, and then throws the result away, so a
+ * thread sanitizer should not report it.
  */
 #define RACING __attribute__((no_sanitize("thread")))
 
-/* The longest record a thread writes as one step with what it notes of it: a wait. */
+/* The longest record that a thread writes in one step with its own note of it: a wait. */
 #define FXT_LAST_RECORD_WORDS FXT_WAIT_WORDS
 
 /*
- * Whether the record that ends at `end` in the trace buffer is the one that began at `start`, and would be
- * shown twice. A thread commits a record first; then it takes the call's frame off its shadow stack, or
- * clears the loss that the record shows. If it dies in between, both are there. Starts are unique on a
- * thread, so the record is known by its start.
+ * Whether the record that ends at `end` in the trace buffer is the one that began at
+ * `start`, which would then be shown twice. A thread commits a record first; then it takes
+ * the call's frame off its shadow stack, or clears the loss that the record shows. If it
+ * dies in between, both are there. Starts are unique on a thread, so the start identifies
+ * the record.
  */
 static RACING inline bool fxt_is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
 {
@@ -52,15 +56,17 @@ static RACING inline bool fxt_is_last_record(const uint8_t *buffer, uint64_t end
 
 /* The open calls of a slot, in the control memory. */
 struct fxt_shadow_stack_view {
-	uint64_t offset; /* of the first, which is the oldest */
+	uint64_t offset; /* offset of the first frame, which is the oldest */
 	uint64_t frames;
-	uint64_t large; /* which large stack they lie in; FXT_LARGE_STACKS: in the slot's own small one */
+	/* the number of the large stack that they lie in; FXT_LARGE_STACKS: the slot's own
+	 * small one */
+	uint64_t large;
 };
 
 /*
- * Finds the calls below `top`; `frames` is 0 for a top that points into no shadow stack. Which stack it is,
- * is taken from the top and not from the slot's stack_offset: a thread that died while it moved to a large
- * stack has its calls where its top is.
+ * Finds the calls below `top`; `frames` is 0 for a top that points into no shadow stack.
+ * The top decides which stack it is, not the slot's stack_offset: a thread that died while
+ * it moved to a large stack has its calls where its top is.
  */
 static inline struct fxt_shadow_stack_view fxt_shadow_stack_find(
         const struct fxt_control *control, uint32_t number, uint64_t top)
@@ -74,14 +80,16 @@ static inline struct fxt_shadow_stack_view fxt_shadow_stack_find(
 		begin = FXT_LARGE_STACKS_OFFSET + found.large * FXT_LARGE_STACK_BYTES;
 		bytes = FXT_LARGE_STACK_BYTES;
 	}
-	found.offset = begin + fxt_stack_color(number) + sizeof(struct fxt_frame); /* behind the sentinel */
+	/* behind the sentinel */
+	found.offset = begin + fxt_stack_color(number) + sizeof(struct fxt_frame);
 	if (end >= found.offset && end <= begin + bytes &&
 	        (end - found.offset) % sizeof(struct fxt_frame) == 0)
 		found.frames = (end - found.offset) / sizeof(struct fxt_frame);
 	return found;
 }
 
-/* An agent address inside the trace buffer, or at its very end, as an offset; 0 if it is none. */
+/* Returns an agent address inside the trace buffer, or at its very end, as an offset; 0 for
+ * any other address. */
 static inline uint64_t fxt_collect_offset(const struct fxt_collector *c, uint64_t address)
 {
 	uint64_t offset = address - c->buffer_address;
@@ -94,64 +102,71 @@ static inline const struct fxt_buffer_header *fxt_collect_header(const struct fx
 	return (const struct fxt_buffer_header *)c->buffer;
 }
 
-/* Notes why something is left out. The first reason is kept: others often follow from it. */
+/* Notes why something is left out. The first reason is kept, since others often follow from
+ * it. */
 static inline void fxt_collect_leave_out(struct fxt_collector *c, const char *reason)
 {
 	if (!c->reason)
 		c->reason = reason;
 }
 
-/* The same for a broken rule after which the rest of a buffer cannot be read: the call returns EPROTO. */
+/* The same for a broken rule after which the rest of a buffer cannot be read: the call
+ * returns EPROTO. */
 static inline void fxt_collect_violated(struct fxt_collector *c, const char *reason)
 {
 	fxt_collect_leave_out(c, reason);
 	c->violated = true;
 }
 
-/* Hands out the durable data up to `end` that were not handed out. */
+/* Hands out the durable data up to `end` that were not handed out before. */
 void fxt_collect_durable(struct fxt_collector *c, uint64_t end);
 
 enum fxt_chunk_kind { FXT_DURABLE_CHUNKS, FXT_THREAD_CHUNKS };
 
-/* Hands out the chunks of one kind of a rolling buffer; `is_ahead`: but for what was handed out ahead. Chunks
- * may be open while fxt_collector.takes_rest. */
+/* Hands out the chunks of one kind of a rolling buffer; `is_ahead`: without the records
+ * handed out ahead. Chunks may be open while fxt_collector.takes_rest. */
 void fxt_collect_chunks(struct fxt_collector *c, uint32_t wrapped, enum fxt_chunk_kind kind, bool is_ahead);
 
-/* Makes room for notes of what is handed out ahead. Returns 0 or ENOMEM. */
+/* Makes room for notes of records handed out ahead. Returns 0 or ENOMEM. */
 int fxt_collect_begin_ahead(struct fxt_collector *c);
 
-/* Hands out ahead what the next buffer to be saved holds, and the durable data it needs. */
+/* Hands out ahead the records of the next buffer to be saved, and the durable data they
+ * need. */
 void fxt_collect_chunks_ahead(struct fxt_collector *c);
 
-/* Nothing of the next buffer to be saved was handed out. */
+/* Forgets what was handed out ahead: nothing of the next buffer to be saved was handed
+ * out. */
 void fxt_collect_forget_ahead(struct fxt_collector *c);
 
 void fxt_collect_end_ahead(struct fxt_collector *c);
 
 /*
- * Circular: takes note of the slices among a thread's records, so that what was overwritten before them can
- * be shown where they left room for it.
+ * Circular: takes note of the slices among a thread's records, so that the records
+ * overwritten before them can be shown in the time that the slices leave free.
  */
 void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes);
 
-/* Sums up and hands out what is in a slot, while fxt_collector.notes is there. */
+/* Sums up and hands out the contents of a slot, while fxt_collector.notes is there. */
 void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,
         enum fxt_ending ending, uint64_t now);
 
-/* Sums up the losses of threads that had no slot, or whose slot went to another; what no slice of theirs
- * tells becomes an instant of the process. */
+/* Sums up the losses of threads that had no slot, or lost it to another thread. Losses that
+ * no slice of theirs shows become an instant of the process. */
 void fxt_collect_recycled(struct fxt_collector *c, uint64_t now);
 
-/* Sums up and hands out what was left out, while the slots are as fxt_collect_take_slot() saw them. */
+/* Sums up and hands out the elided calls, while the slots are as fxt_collect_take_slot()
+ * saw them. */
 void fxt_collect_elided(struct fxt_collector *c, uint64_t now);
 
-/* Whether the call that began at `start` is among those: its thread died before it took the call off. */
+/* Whether the call that began at `start` is among the elided ones: its thread died before
+ * it took the call off its stack. */
 bool fxt_collect_was_eliding(const struct fxt_collector *c, uint32_t slot, uint64_t start);
 
-#define FXT_CALLS_A_TICK 64                  /* where a tick is some 40 ns */
-#define FXT_SLACK_TICKS  (UINT64_C(1) << 20) /* clocks and ends are not told that exactly */
+#define FXT_CALLS_A_TICK 64 /* for ticks of some 40 ns */
+/* tolerance: clocks and ends are not known more exactly */
+#define FXT_SLACK_TICKS (UINT64_C(1) << 20)
 
-/* What there was time for in so many threads at a time; UINT64_MAX: that is not known. */
+/* Returns the ticks that this many threads at a time had; UINT64_MAX: that is not known. */
 static inline uint64_t fxt_collect_most(const struct fxt_collector *c, uint64_t threads, uint64_t now)
 {
 	uint64_t most;
@@ -163,8 +178,8 @@ static inline uint64_t fxt_collect_most(const struct fxt_collector *c, uint64_t 
 	               : most;
 }
 
-/* What the provider has counted by `now`, of ticks or of calls, in so many threads at a time. What there was
- * no time for is cut, and that is the reason. */
+/* Returns what the provider has counted by `now`, of ticks or of calls, in this many
+ * threads at a time. A count that there was no time for is cut, and noted as the reason. */
 static inline uint64_t fxt_collect_believe_ticks(
         struct fxt_collector *c, uint64_t ticks, uint64_t threads, uint64_t now)
 {

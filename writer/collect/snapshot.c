@@ -1,3 +1,8 @@
+/*
+ * Copies a running provider's memory as it was at one moment. Runs in the manager, while
+ * the provider's threads go on. Must never trust a value that it has not copied and
+ * checked.
+ */
 #include "snapshot.h"
 #include <errno.h>
 #include <string.h>
@@ -10,7 +15,7 @@
 #include "internal.h"
 
 #define FREE_TRIES 3  /* without asking the provider to hold its chunks */
-#define HELD_TRIES 20 /* the first will do, unless this thread is kept from running meanwhile */
+#define HELD_TRIES 20 /* the first one suffices, unless this thread is kept from running */
 #define SLOT_TRIES 64
 #define QUIET_NS   UINT64_C(10000000) /* for a change under way to end */
 
@@ -26,7 +31,8 @@ static RACING void snapshot_copy_words(void *to, const void *from, uint64_t byte
 
 /* ---- one thread ---- */
 
-/* Whether a record of a call that began at `start` lies in [from, to) of the trace buffer. */
+/* Whether a record of a call that began at `start` lies in [from, to) of the trace
+ * buffer. */
 static RACING bool snapshot_is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
 {
 	while (to - from >= FXT_CALL_BYTES) {
@@ -42,9 +48,10 @@ static RACING bool snapshot_is_recorded(const uint8_t *buffer, uint64_t from, ui
 	return false;
 }
 
-/* Copies the slot, and the frames that were open at one moment. A large stack is one slot's, or a few wrong
- * tops would take terabytes to be copied. Returns 0; EAGAIN: its thread took another chunk meanwhile; EPROTO:
- * it says that it has committed records elsewhere than in the buffer; ENOMEM. */
+/* Copies the slot, and the frames that were open at one moment. A large stack belongs to
+ * one slot only, or a few wrong tops would cause terabytes to be copied. Returns 0; EAGAIN:
+ * its thread took another chunk during the copy; EPROTO: it claims to have committed
+ * records outside the buffer; ENOMEM. */
 static int snapshot_copy_slot(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_control_map *map,
         const struct fxt_control *control, uint32_t number, uint64_t *large_stacks_seen)
 {
@@ -79,13 +86,15 @@ static int snapshot_copy_slot(struct fxt_snapshot *s, const uint8_t *buffer, str
 
 	if (from > to || to > s->buffer_bytes || to % 8 != 0)
 		return EPROTO;
-	/* What is inside of a call that has ended has ended too, and has no record if it was left out. */
+	/* A call inside a call that has ended has ended too; it has no record if it was
+	 * elided. */
 	while (kept < stack.frames && frames[kept].start <= now &&
 	        !snapshot_is_recorded(buffer, from, to, frames[kept].start) &&
 	        !fxt_is_last_record(buffer, from, frames[kept].start))
 		kept++;
 	copy->committed = after;
-	/* A stalled thread's late call may lie where its buffer, filled anew, has no data yet. */
+	/* A stalled thread's late call may lie beyond the data of its buffer, if that is
+	 * being filled anew. */
 	if (copy->late_record && after > copy->late_record && after <= copy->late_chunk_end &&
 	        copy->late_record - base < s->buffer_bytes && after - base <= s->buffer_bytes)
 		snapshot_copy_words(s->buffer + (copy->late_record - base),
@@ -97,7 +106,7 @@ static int snapshot_copy_slot(struct fxt_snapshot *s, const uint8_t *buffer, str
 
 /* ---- the whole ---- */
 
-/* Copies what is used of a rolling buffer. */
+/* Copies the used part of a rolling buffer. */
 static void snapshot_copy_rolling(const struct fxt_snapshot *s, const uint8_t *buffer,
         const struct fxt_buffer_layout *layout, unsigned number)
 {
@@ -109,8 +118,9 @@ static void snapshot_copy_rolling(const struct fxt_snapshot *s, const uint8_t *b
 		        buffer + layout->rolling_offset[number], end);
 }
 
-/* Copies the sums of what is left out. Before the open calls: a call that ends in between is in neither,
- * instead of in both; so is one that is in the sums by now, and off the shadow stack a moment later. */
+/* Copies the sums of elided calls. This is done before the open calls. A call that ends in
+ * between is then in neither, instead of in both; so is a call that is in the sums by now,
+ * and off the shadow stack a moment later. */
 static void snapshot_copy_elided(
         const struct fxt_snapshot *s, const struct fxt_control *control, uint32_t number)
 {
@@ -160,7 +170,7 @@ static int snapshot_copy(struct fxt_snapshot *s, const uint8_t *buffer, const st
 	s->map.control->durable_committed = load_acquire(&control->durable_committed);
 	snapshot_copy_rolling(s, buffer, &layout, 0);
 	snapshot_copy_rolling(s, buffer, &layout, 1);
-	/* Last, so that it has every name the records use. */
+	/* Copied last, so that it has every name the records use. */
 	uint64_t durable_end = load_acquire(&header->durable_data_end);
 
 	if (durable_end > layout.durable_bytes)
@@ -170,9 +180,9 @@ static int snapshot_copy(struct fxt_snapshot *s, const uint8_t *buffer, const st
 	return 0;
 }
 
-/* Waits for a change of chunks to end, and returns the sequence number: still odd if the change does not end
- * in QUIET_NS. Acquire and fence: what is copied next is read after it. Pair with fxt_engine_change_end() and
- * _begin(). */
+/* Waits for a change of chunks to end, and returns the sequence number, which is still odd
+ * if the change does not end in QUIET_NS. Acquire and fence: the memory copied next is read
+ * after it. Pair with fxt_engine_change_end() and _begin(). */
 static uint32_t snapshot_sequence(const struct fxt_control *control)
 {
 	uint64_t deadline = fxt_monotonic_ns() + QUIET_NS;
@@ -192,8 +202,8 @@ static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fx
 
 	if (held) {
 		store_relaxed(&control->snapshot_hold, 1);
-		/* A thread that does not see this request has counted its change by now, and is seen below.
-		 */
+		/* A thread that does not see this request has counted its change by now,
+		 * and the change is seen below. */
 		full_fence();
 	}
 	sequence = snapshot_sequence(control);

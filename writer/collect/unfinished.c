@@ -1,3 +1,9 @@
+/*
+ * Takes the data in the thread slots beside the buffers: open calls, losses, late records,
+ * and the sums of threads without a slot. Runs in the manager, or on the helper of a
+ * standalone agent, at the end of a recording, after a death or on a snapshot. Must never
+ * trust a value: each is read once and checked.
+ */
 #include <string.h>
 #include "writer/chunk.h"
 #include "internal.h"
@@ -8,7 +14,7 @@
 
 #define RECORD_WORDS 32
 
-/* A copy of what is needed of a slot: nothing here is read twice. */
+/* A copy of the fields needed of a slot: nothing here is read twice. */
 struct slot_view {
 	uint32_t number;
 	bool is_thread_local; /* its thread index is registered chunk by chunk */
@@ -17,7 +23,7 @@ struct slot_view {
 	char name[FXT_THREAD_NAME_BYTES];
 	uint64_t began, committed, late_record, late_chunk_end;
 	uint64_t gap_lost, gap_start, nested_unshown;
-	struct fxt_losses losses; /* all there ever was, shown or not */
+	struct fxt_losses losses; /* all losses so far, shown or not */
 	uint64_t overwritten_until;
 	const struct fxt_frame *frames; /* open calls, oldest first */
 	uint64_t open;
@@ -69,8 +75,8 @@ static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot
 	}
 }
 
-/* Shows lost records by a slice, or by an instant where their time is not known. Does nothing for 0 records.
- */
+/* Shows lost records by a slice, or by an instant if their time is not known. Does nothing
+ * for 0 records. */
 static void unfinished_emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type,
         const char *fate, uint64_t records, uint64_t start, uint64_t end)
 {
@@ -84,9 +90,9 @@ static void unfinished_emit_loss(struct fxt_collector *c, uint64_t koid, enum fx
 }
 
 /*
- * Hands out the record that a stalled thread committed after its chunk was closed, unless it was moved into
- * the thread's next chunk since: `committed` lies in the closed chunk before the move, in the next one after
- * it.
+ * Hands out the record that a stalled thread committed after its chunk was closed, unless
+ * it was moved into the thread's next chunk since: `committed` lies in the closed chunk
+ * before the move, in the next one after it.
  */
 static void unfinished_emit_late_record(struct fxt_collector *c, const struct slot_view *slot)
 {
@@ -96,7 +102,8 @@ static void unfinished_emit_late_record(struct fxt_collector *c, const struct sl
 
 	if (!late || end <= late || slot->committed > slot->late_chunk_end)
 		return;
-	if (slot->is_thread_local) /* the index meant another thread in the chunks handed out since */
+	/* the index meant another thread in the chunks handed out since */
+	if (slot->is_thread_local)
 		fxt_copy_append(&c->copy, thread,
 		        fxt_put_thread(thread, 3, FXT_THREAD_LOCAL_INDEX, c->process_koid, slot->koid) * 8);
 	fxt_copy_append(&c->copy, c->buffer + late, end - late);
@@ -107,19 +114,20 @@ static void unfinished_emit_late_record(struct fxt_collector *c, const struct sl
 /* ---- what circular buffering overwrote ---- */
 
 /*
- * Takes note of a slice, in order to find the longest time in which a slice for the overwritten records can
- * be put without overlapping another one in part.
+ * Takes note of a slice, in order to find the longest time in which a slice for the
+ * overwritten records fits without overlapping another one in part.
  *
  *   call A  |-------------------------------------------|     recorded third
  *   call B            |----------------------------|          recorded second
  *   call C                       |------------|               recorded first of those left
  *           ^ gap     ^ gap      ^
  *
- * Calls are recorded as they end, so the overwritten ones ended before C did. But for those inside C they lay
- * between its start and that of B, the call around it, or between those of B and A, and so on. No slice that
- * is left begins or ends inside one of these gaps. The longest is kept in gap_start and gap_end; what of a
- * gap is later than the latest overwritten call does not count, or a thread that fell idle would seem to have
- * been losing calls ever since.
+ * Calls are recorded as they end, so the overwritten ones ended before C did. Overwritten
+ * calls that were not inside C lay between B's start and C's start, or between A's start
+ * and B's, and so on. No remaining slice begins or ends inside one of these gaps. The
+ * longest is kept in gap_start and gap_end. The part of a gap after the latest overwritten
+ * call does not count, or a thread that fell idle would seem to have been losing calls ever
+ * since.
  */
 static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end, uint64_t until)
 {
@@ -128,7 +136,8 @@ static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uin
 
 	if (start >= earliest)
 		return;
-	/* A wait is recorded before the call that it came after: that call is not around it. */
+	/* A wait is recorded before the call that it came after: that call is not around
+	 * it. */
 	if (end >= earliest && gap_end > start && gap_end - start > note->gap_end - note->gap_start) {
 		note->gap_start = start;
 		note->gap_end = gap_end;
@@ -136,7 +145,7 @@ static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uin
 	note->oldest = start;
 }
 
-/* The number of records that a slice of the tracer's own tells to be lost, or 0. */
+/* Returns the number of lost records that a slice of the tracer's own shows, or 0. */
 static uint64_t unfinished_loss_shown(const uint64_t *record, uint64_t words)
 {
 	uint64_t argument = words >= 5 ? record[words - 3] : 0;
@@ -160,7 +169,7 @@ void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_
 
 		if (words == 0 || words > (uint64_t)(end - record))
 			break;
-		/* What is older is of a thread that had the slot before. */
+		/* Older slices belong to a thread that had the slot before. */
 		if (words >= 3 && fxt_record_type(header) == FXT_RECORD_EVENT && record[1] > began &&
 		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE) {
 			unfinished_see_slice(note, record[1], record[words - 1], until);
@@ -170,8 +179,8 @@ void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_
 	}
 }
 
-/* Shows how many records circular buffering overwrote: those lost in all, less those that slices in the
- * buffers show, less `shown`, for which slices were written just now. */
+/* Shows how many records circular buffering overwrote: all lost records, less those that
+ * slices in the buffers show, less `shown`, for which slices were written just now. */
 static void unfinished_emit_overwritten(
         struct fxt_collector *c, const struct slot_view *slot, uint64_t shown, uint64_t open, uint64_t now)
 {
@@ -190,7 +199,7 @@ static void unfinished_emit_overwritten(
 	/* Starts differ by a nanosecond at least. */
 	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
 
-	/* Nested: these times may not be free of the thread's other calls. */
+	/* Nested: these times may overlap the thread's other calls. */
 	if (slot->is_nested || note.gap_end - note.gap_start < 2 * step)
 		unfinished_emit_loss(
 		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, missing, until, until);
@@ -201,23 +210,24 @@ static void unfinished_emit_overwritten(
 
 /* ---- one slot ---- */
 
-/* Whether the last record that the thread had committed when the collection began is the one that began at
- * `start`. */
+/* Whether the last record that the thread had committed when the collection began is the
+ * one that began at `start`. */
 static bool unfinished_is_last_record(
         const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
 {
 	return fxt_is_last_record(c->buffer, fxt_collect_offset(c, slot->committed), start);
 }
 
-/* Whether the newest call, which began at `start`, has its record, or is left out and counted. */
+/* Whether the newest call, which began at `start`, has its record, or is elided and
+ * counted. */
 static bool unfinished_is_recorded(
         const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
 {
 	return unfinished_is_last_record(c, slot, start) || fxt_collect_was_eliding(c, slot->number, start);
 }
 
-/* Names a thread for whose name the durable buffer had no room. Its chunks have the name too, but it may have
- * none left. */
+/* Names a thread if the durable buffer had no room for its name. Its chunks have the name
+ * too, but it may have no chunks left. */
 static void unfinished_emit_thread_name(struct fxt_collector *c, const struct slot_view *slot)
 {
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
@@ -227,8 +237,8 @@ static void unfinished_emit_thread_name(struct fxt_collector *c, const struct sl
 	                8);
 }
 
-/* How many of the oldest calls ended with the oneshot buffer, where the frame behind them says
- * (fxt_stack_keep). */
+/* Returns how many of the oldest calls ended with the oneshot buffer, if the frame behind
+ * them is the mark (fxt_stack_keep). */
 static uint64_t unfinished_calls_kept(const struct slot_view *slot)
 {
 	uint64_t kept = slot->open;
@@ -254,13 +264,15 @@ static void unfinished_emit_slot(
 	if (slot->gap_lost && !unfinished_is_last_record(c, slot, slot->gap_start)) {
 		uint64_t start = slot->gap_start;
 
-		if (kept) /* what is no call may have been lost before the last call ended */
+		/* records that are no calls may have been lost before the last call
+		 * ended */
+		if (kept)
 			start = fxt_later(start, load_relaxed(&slot->frames[kept].start) + 1);
 		shown += slot->gap_lost;
 		unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST,
 		        slot->gap_lost, start, fxt_loss_end(slot->frames, open, start, now));
 	}
-	/* At no known time: at the end, where nothing follows. */
+	/* The time is not known: it is shown at the end, where nothing follows. */
 	unfinished_emit_loss(
 	        c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->nested_unshown, now, now);
 	if (c->mode == FXT_CIRCULAR)
@@ -273,7 +285,8 @@ static void unfinished_emit_slot(
 		c->left_open(c->left_open_context, slot->koid, open - first_open);
 }
 
-/* The open calls of a slot. A large stack is one slot's, or a few wrong tops would yield terabytes. */
+/* Finds the open calls of a slot. A large stack belongs to one slot only, or a few wrong
+ * tops would yield terabytes. */
 static void unfinished_find_frames(
         struct fxt_collector *c, struct slot_view *slot, uint64_t top, uint64_t *large_stacks_seen)
 {
@@ -300,7 +313,7 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
         enum fxt_ending ending, uint64_t now)
 {
 	const struct fxt_thread_slot *shared = fxt_control_slot(c->control, number);
-	/* Acquire: whoever made the slot live wrote the rest before. */
+	/* Acquire: the other fields were written before the slot became live. */
 	uint32_t state = load_acquire(&shared->state);
 	uint64_t nested = load_relaxed(&shared->nested_lost);
 	struct slot_view slot = {.number = number,
@@ -323,7 +336,7 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 
 	if (state != FXT_SLOT_LIVE)
 		return;
-	/* `now` is when somebody found the process gone. */
+	/* `now` is the time at which the process was found gone. */
 	if (ending == FXT_ENDED_NORMALLY && ended && ended < now)
 		now = ended;
 	memcpy(slot.name, shared->name, sizeof(slot.name));
@@ -336,7 +349,8 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 
 /* ---- the latest moment ---- */
 
-/* Where the slice ends whose record does at `end` in the trace buffer; 0: that is no slice. */
+/* Returns the end of the slice with a record that ends at `end` in the trace buffer; 0:
+ * that is no slice. */
 static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
 {
 	for (uint64_t words = 3; words <= FXT_LAST_RECORD_WORDS; words++) {
@@ -352,7 +366,7 @@ static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
 	return 0;
 }
 
-/* When the newest call began that is open in a slot; 0: none is. */
+/* Returns the start of the newest call that is open in a slot; 0: none is. */
 static uint64_t unfinished_last_start(const struct fxt_collector *c, uint32_t number, uint64_t top)
 {
 	struct fxt_shadow_stack_view stack = fxt_shadow_stack_find(c->control, number, top);
