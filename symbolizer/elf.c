@@ -96,7 +96,7 @@ static void open_dwarf(struct fxt_elf_file *file)
 	}
 }
 
-/* Returns false if there is an ELF file and its build ID is another. */
+/* Returns false if there is an ELF file and its build ID is another; NULL is any. */
 static bool open_file(struct fxt_elf_file *file, const char *path, const char *build_id, bool has_sources)
 {
 	int fd = open_regular(path);
@@ -114,7 +114,7 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 		close(fd);
 		return true;
 	}
-	if (!has_build_id(file->elf, build_id)) {
+	if (build_id && !has_build_id(file->elf, build_id)) {
 		close_file(file);
 		close(fd);
 		return false;
@@ -164,6 +164,12 @@ void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id)
 	errno = 0;
 	files->changed = !open_file(&files->module, path, build_id, true);
 	files->error = files->changed || files->module.elf ? 0 : errno;
+}
+
+void fxt_elf_open_program(struct fxt_elf *files, const char *path)
+{
+	*files = (struct fxt_elf){0};
+	open_file(&files->module, path, NULL, false);
 }
 
 void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *build_id)

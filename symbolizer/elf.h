@@ -35,6 +35,9 @@ struct fxt_elf {
  * descriptor stays open. */
 void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id);
 
+/* Opens a program's file alone, for its symbols, whatever build ID it has. */
+void fxt_elf_open_program(struct fxt_elf *files, const char *path);
+
 /* Opens the debug file too, if the module needs one; `path` is the one it was recorded by, beside which some
  * lie. For the time when a name is wanted. */
 void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *build_id);

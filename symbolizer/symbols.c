@@ -9,6 +9,8 @@
  * make lookups slow. */
 #define NESTING_MAX 16
 
+#define TABLES_MAX 4 /* .symtab and .dynsym of two files */
+
 enum { RANK_UNSIZED = 0, RANK_SIZED = 1, RANK_LOCAL = 0, RANK_WEAK = 2, RANK_GLOBAL = 4, RANK_FUNCTION = 8 };
 
 struct symbol_table {
@@ -52,18 +54,26 @@ static uint8_t rank_of(const GElf_Sym *symbol)
 	return (uint8_t)(rank + (type == STT_NOTYPE ? 0 : RANK_FUNCTION));
 }
 
+/* Reads the symbol of that index. Returns its name, or NULL if it names no code and no variable. */
+static const char *read_symbol(const struct symbol_table *table, int index, GElf_Sym *symbol)
+{
+	GElf_Word section = 0;
+
+	if (!gelf_getsymshndx(table->symbols, table->extended_indices, index, symbol, &section) ||
+	        !is_named(table, symbol, section))
+		return NULL;
+	const char *name = elf_strptr(table->elf, table->strings, symbol->st_name);
+
+	return name && name[0] != '\0' && !is_mapping_symbol(symbol, name) ? name : NULL;
+}
+
 static void add_symbols(struct fxt_symbols *symbols, const struct symbol_table *table)
 {
 	for (int i = 0; i < table->count; i++) {
 		GElf_Sym symbol;
-		GElf_Word section = 0;
+		const char *name = read_symbol(table, i, &symbol);
 
-		if (!gelf_getsymshndx(table->symbols, table->extended_indices, i, &symbol, &section) ||
-		        !is_named(table, &symbol, section))
-			continue;
-		const char *name = elf_strptr(table->elf, table->strings, symbol.st_name);
-
-		if (!name || name[0] == '\0' || is_mapping_symbol(&symbol, name))
+		if (!name)
 			continue;
 		symbols->table[symbols->count++] = (struct fxt_symbol){
 		        .address = symbol.st_value,
@@ -96,6 +106,14 @@ static size_t find_tables(Elf *elf, struct symbol_table *tables, size_t room)
 		tables[found++] = table;
 	}
 	return found;
+}
+
+/* Describes those of the module and of its debug file. */
+static size_t find_all_tables(const struct fxt_elf *files, struct symbol_table tables[TABLES_MAX])
+{
+	size_t found = find_tables(files->module.elf, tables, TABLES_MAX / 2);
+
+	return found + find_tables(files->debug.elf, tables + found, TABLES_MAX / 2);
 }
 
 static uint64_t end_of(const struct fxt_symbol *symbol)
@@ -132,11 +150,10 @@ static void link_enclosing(struct fxt_symbol *table, size_t count)
 
 int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files)
 {
-	struct symbol_table tables[4];
-	size_t found = find_tables(files->module.elf, tables, 2);
+	struct symbol_table tables[TABLES_MAX];
+	size_t found = find_all_tables(files, tables);
 	size_t total = 0;
 
-	found += find_tables(files->debug.elf, tables + found, 2);
 	for (size_t i = 0; i < found; i++)
 		total += (size_t)tables[i].count;
 	*symbols = (struct fxt_symbols){0};
@@ -150,6 +167,22 @@ int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files)
 	qsort(symbols->table, symbols->count, sizeof(*symbols->table), by_address_then_rank);
 	link_enclosing(symbols->table, symbols->count);
 	return 0;
+}
+
+bool fxt_symbols_define(const struct fxt_elf *files, const char *name)
+{
+	struct symbol_table tables[TABLES_MAX];
+	size_t found = find_all_tables(files, tables);
+
+	for (size_t i = 0; i < found; i++)
+		for (int k = 0; k < tables[i].count; k++) {
+			GElf_Sym symbol;
+			const char *defined = read_symbol(&tables[i], k, &symbol);
+
+			if (defined && strcmp(defined, name) == 0)
+				return true;
+		}
+	return false;
 }
 
 static bool symbol_contains(const struct fxt_symbol *symbol, uint64_t address)

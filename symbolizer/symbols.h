@@ -26,6 +26,9 @@ struct fxt_symbols {
 /* Returns 0, or ENOMEM. The files must outlive the symbols. */
 int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files);
 
+/* Whether the files define a function or a variable of that name, visible to others or not. */
+bool fxt_symbols_define(const struct fxt_elf *files, const char *name);
+
 /* NULL: the address is in nothing that is known by name. */
 const struct fxt_symbol *fxt_symbols_find(const struct fxt_symbols *symbols, uint64_t address);
 

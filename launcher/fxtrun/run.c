@@ -18,6 +18,7 @@
 #include "launcher/session/summary.h"
 #include "reader/trace/progress_line.h"
 #include "reader/trace/text.h"
+#include "target.h"
 #include "writer/atomics.h"
 
 #define WAITED_MUCH_NS 1e9 /* worth a word */
@@ -120,6 +121,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	run_say_unknown_categories(&run->session.terms.session_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;
+	run->totals.has_own_hooks = run->totals.events == 0 && fxt_target_has_hooks(run->target);
 	fxt_summary(run->summary, sizeof(run->summary), &run->totals, run->options.program[0],
 	        run->output.name, trace.bytes);
 	trace.summary = run->summary;

@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "launcher/message.h"
+#include "symbolizer/symbols.h"
 #include "writer/arch.h"
 
 enum {
@@ -229,4 +230,18 @@ int fxt_target_find(const char *name, char path[PATH_MAX], char *error, size_t e
 		return fxt_target_judge(refused, refused, error, error_bytes);
 	snprintf(error, error_bytes, "%.*s: no such program in PATH", 256, name);
 	return FXT_EXIT_NOT_FOUND;
+}
+
+bool fxt_target_has_hooks(const char *path)
+{
+	char full[PATH_MAX];
+	struct fxt_elf files;
+	bool defines;
+
+	if (!realpath(path, full))
+		return false;
+	fxt_elf_open_program(&files, full);
+	defines = fxt_symbols_define(&files, "__cyg_profile_func_enter");
+	fxt_elf_close(&files);
+	return defines;
 }

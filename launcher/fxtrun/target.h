@@ -9,6 +9,7 @@
 #define FXT_LAUNCHER_FXTRUN_TARGET_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -20,5 +21,9 @@ int fxt_target_find(const char *name, char path[PATH_MAX], char *error, size_t e
 /* Judges the file at `path`, calling it `name`. Returns as above. A file that may be executed and not read is
  * let pass. */
 int fxt_target_judge(const char *path, const char *name, char *error, size_t error_bytes);
+
+/* Whether the program at `path` defines hooks itself. Its calls of hooks then never reach the agent: the
+ * linker binds them to the program's own, or the loader finds those first. */
+bool fxt_target_has_hooks(const char *path);
 
 #endif

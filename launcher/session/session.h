@@ -52,6 +52,7 @@ struct fxt_totals {
 	uint64_t processes_dropped; /* of those below: they had ended, and others needed the room */
 	uint32_t processes, refused, still_running;
 	bool without_calls;     /* those were not asked for */
+	bool has_own_hooks;     /* the program defines the hooks itself; known only if there are no events */
 	bool was_not_started;   /* processes waited for the recording to begin, which it never did */
 	bool uses_project_file; /* some options were not given by who started the session */
 	bool has_kept_old;      /* the trace that was there before is kept */

@@ -118,7 +118,13 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	if (totals->has_kept_old)
 		summary_add(&line, " (the one before is %s" FXT_TRACE_OUTPUT_OLD ")", output);
 	if (totals->events == 0 && totals->processes && !totals->without_calls)
-		summary_add(&line, " (is %s compiled with -finstrument-functions?)", program);
+		summary_add(&line,
+		        totals->has_own_hooks
+		                ? " (%s has hooks of its own: __cyg_profile_func_enter is defined in it and "
+		                  "is "
+		                  "called instead of fxtrun's; build it without that definition)"
+		                : " (is %s compiled with -finstrument-functions?)",
+		        program);
 	if (totals->bytes_unwritten) {
 		summary_add(&line, " (");
 		summary_add_bytes(&line, totals->bytes_unwritten);

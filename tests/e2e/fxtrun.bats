@@ -146,6 +146,42 @@ leaves()
 	grep -x 'fxtrun: nobody started the recording (fxtctl start does), no events: paused.fxt' err
 }
 
+@test "a program that defines the hooks itself: the summary says why nothing is recorded; a library that does is recorded" {
+	cat >hooks.c <<-'END'
+		int hooks_called;
+		__attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *f, void *c) { hooks_called++; }
+		__attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *f, void *c) { hooks_called++; }
+	END
+	cat >prog.c <<-'END'
+		#include <stdio.h>
+		extern int hooks_called;
+		__attribute__((noinline)) static void leaf(void) { __asm__ volatile(""); }
+		int main(void) { leaf(); printf("%d\n", hooks_called); }
+	END
+	hint='(./own has hooks of its own: __cyg_profile_func_enter is defined in it and is called instead of'
+	hint="$hint fxtrun's; build it without that definition)"
+	for visibility in default hidden; do
+		cc -fvisibility=$visibility -c hooks.c -o hooks.o
+		cc -finstrument-functions prog.c hooks.o -o own
+		[ "$(fxtrun ./own 2>err)" = 3 ] # the program's hooks were called
+		grep -F "$hint" err
+	done
+	# No symbol tells of hooks that were hidden and stripped.
+	strip own
+	fxtrun ./own 2>err
+	grep -E '\(is ./own compiled with -finstrument-functions\?\)$' err
+	# By its name in PATH, where it is found.
+	cc prog.c hooks.o -finstrument-functions -o own
+	PATH=$PWD:$PATH fxtrun own 2>err
+	grep -F '(own has hooks of its own:' err
+	# The agent's hooks come before those of a library.
+	cc -shared -fPIC hooks.c -o libhooks.so
+	cc -finstrument-functions prog.c ./libhooks.so -o linked
+	[ "$(fxtrun -o linked.fxt ./linked 2>err)" = 0 ]
+	leaves 1 linked.fxt
+	! grep -F 'hooks of its own' err
+}
+
 @test "categories that there are none of are told at the end, and the compiler is not blamed for them" {
 	fxtrun --categories=bogus,proc*,functions "$counted" 5 2>err
 	grep -x 'fxtrun: no event has a category bogus; there are function, heap, process and sync' err

@@ -61,6 +61,13 @@ static void hints(void **state)
 	check((struct fxt_totals){.threads = 1, .processes = 1}, 1016,
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(is ./prog compiled with -finstrument-functions?)");
+	check((struct fxt_totals){.threads = 1, .processes = 1, .has_own_hooks = true}, 1016,
+	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
+	        "(./prog has hooks of its own: __cyg_profile_func_enter is defined in it and is called "
+	        "instead "
+	        "of fxtrun's; build it without that definition)");
+	check((struct fxt_totals){.threads = 1, .processes = 1, .without_calls = true, .has_own_hooks = true},
+	        1016, "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt");
 	check(
 	        (struct fxt_totals){
 	                .events = 5, .threads = 3, .processes = 3, .still_running = 2, .refused = 1},
