@@ -4,10 +4,14 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include "plt.h"
 
 /* Compilers nest symbols two or three deep (an assembler label in a function); what nests deeper was made to
  * make lookups slow. */
 #define NESTING_MAX 16
+
+/* So many names of one address are looked at for an indirect function's. */
+#define ALIASES_MAX 16
 
 #define TABLES_MAX 4 /* .symtab and .dynsym of two files */
 
@@ -80,6 +84,7 @@ static void add_symbols(struct fxt_symbols *symbols, const struct symbol_table *
 		        .size = symbol.st_size > UINT64_MAX - symbol.st_value ? 0 : symbol.st_size,
 		        .name = name,
 		        .rank = rank_of(&symbol),
+		        .is_indirect = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
 		};
 	}
 }
@@ -148,8 +153,59 @@ static void link_enclosing(struct fxt_symbol *table, size_t count)
 	}
 }
 
+/* The index of the first symbol behind that address; they are sorted. */
+static size_t index_behind(const struct fxt_symbols *symbols, uint64_t address)
+{
+	size_t low = 0, high = symbols->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols->table[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The indirect function that has that resolver, of all its names the best; NULL: there is none. */
+static const struct fxt_symbol *find_indirect(const struct fxt_symbols *symbols, uint64_t resolver)
+{
+	size_t behind = index_behind(symbols, resolver);
+
+	for (size_t i = 1; i <= ALIASES_MAX && i <= behind; i++) {
+		const struct fxt_symbol *symbol = &symbols->table[behind - i];
+
+		if (symbol->address != resolver)
+			break;
+		if (symbol->is_indirect)
+			return symbol;
+	}
+	return NULL;
+}
+
+/* Gives the slots by which indirect functions are called the names of these functions. Hooks are passed the
+ * slot's very address, so the new symbols have no size. */
+static void add_slots(struct fxt_symbols *symbols, const struct fxt_plt *plt)
+{
+	struct fxt_symbol *next = symbols->table + symbols->count;
+
+	for (size_t i = 0; i < plt->count; i++) {
+		const struct fxt_symbol *function =
+		        plt->slots[i].address ? find_indirect(symbols, plt->slots[i].resolver) : NULL;
+
+		if (function)
+			*next++ = (struct fxt_symbol){.address = plt->slots[i].address,
+			        .name = function->name,
+			        .rank = function->rank};
+	}
+	symbols->count = (size_t)(next - symbols->table);
+}
+
 int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files)
 {
+	struct fxt_plt plt;
 	struct symbol_table tables[TABLES_MAX];
 	size_t found = find_all_tables(files, tables);
 	size_t total = 0;
@@ -159,12 +215,21 @@ int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files)
 	*symbols = (struct fxt_symbols){0};
 	if (total == 0)
 		return 0;
-	symbols->table = malloc(total * sizeof(*symbols->table));
-	if (!symbols->table)
+	if (fxt_plt_read(&plt, files->module.elf) != 0)
 		return ENOMEM;
+	symbols->table = malloc((total + plt.count) * sizeof(*symbols->table));
+	if (!symbols->table) {
+		fxt_plt_free(&plt);
+		return ENOMEM;
+	}
 	for (size_t i = 0; i < found; i++)
 		add_symbols(symbols, &tables[i]);
 	qsort(symbols->table, symbols->count, sizeof(*symbols->table), by_address_then_rank);
+	if (plt.count) {
+		add_slots(symbols, &plt);
+		qsort(symbols->table, symbols->count, sizeof(*symbols->table), by_address_then_rank);
+	}
+	fxt_plt_free(&plt);
 	link_enclosing(symbols->table, symbols->count);
 	return 0;
 }
@@ -192,19 +257,11 @@ static bool symbol_contains(const struct fxt_symbol *symbol, uint64_t address)
 
 const struct fxt_symbol *fxt_symbols_find(const struct fxt_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->count;
+	size_t behind = index_behind(symbols, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->table[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (behind == 0)
 		return NULL;
-	const struct fxt_symbol *symbol = &symbols->table[low - 1];
+	const struct fxt_symbol *symbol = &symbols->table[behind - 1];
 
 	for (int depth = 0; depth < NESTING_MAX; depth++) {
 		if (symbol_contains(symbol, address))

@@ -15,6 +15,7 @@ struct fxt_symbol {
 	uint64_t size;
 	const char *name;   /* as in the table, inside the mapped file */
 	uint32_t enclosing; /* the nearest symbol before this one that ends after it; its own index: none */
+	bool is_indirect;   /* its address is that of its resolver */
 	uint8_t rank;       /* among aliases, the symbol of highest rank gives the name */
 };
 

@@ -51,6 +51,30 @@ same_names()
 	same_names clang++ -g -O3 -flto
 }
 
+# A library gets a function's address from the loader: that of the clone, which has its own name.
+without_clones()
+{
+	calls_by_name "$1" | sed 's/^\([a-z_]*in_library\)\.\(avx2\|default\)/\1/'
+}
+
+@test "functions that the loader chooses among clones have their names, by every linker" {
+	cc -c "$symbols/indirect.c" -o /dev/null 2>said || skip "the compiler makes no clones: $(tail -1 said)"
+	echo 'int main(void) { return 0; }' >empty.c
+	for options in -fuse-ld=bfd "-fuse-ld=bfd -no-pie" "-fuse-ld=bfd -fcf-protection=full -Wl,-z,now,-z,ibtplt" \
+		-fuse-ld=gold -fuse-ld=lld; do
+		read -ra linker <<<"$options"
+		cc "${linker[@]}" empty.c -o empty || continue
+		echo "$options"
+		build libindirect.so cc -O1 -fPIC -shared -DLIBRARY "$symbols/indirect.c" "${linker[0]}"
+		build indirect cc -O1 "$symbols/indirect.c" ./libindirect.so -Wl,-rpath,"$PWD" "${linker[@]}"
+		fxtrun -o indirect.fxt ./indirect >expected
+		diff expected <(without_clones indirect.fxt)
+		raw ./indirect >expected
+		fxt symbolize raw.fxt
+		diff expected <(without_clones raw.fxt)
+	done
+}
+
 @test "calls that were open when the program was killed" {
 	build ends cc -O2 -fno-inline -fno-optimize-sibling-calls "$symbols/ends.c"
 	run fxtrun -o ends.fxt ./ends kill

@@ -98,6 +98,30 @@ static inline uint64_t address_of(const char *path, const char *symbol)
 	return strtoull(line, NULL, 16);
 }
 
+/* Builds slot.so, which calls an indirect function, `chosen`, by a PLT slot, with the tools of that prefix.
+ * Returns the slot's address. */
+static inline uint64_t build_slot(const char *tools, const char *options)
+{
+	char command[2 * PATH_MAX + 100], line[100];
+	FILE *source = fopen(in_directory("slot.c"), "w");
+
+	assert_non_null(source);
+	fputs("static int one(void) { return 1; }\n"
+	      "static int (*choose(void))(void) { return one; }\n"
+	      "static int chosen(void) __attribute__((ifunc(\"choose\")));\n"
+	      "int call(void) { return chosen() + 1; }\n",
+	        source);
+	fclose(source);
+	run("cd %s && %sgcc -O1 -fPIC -shared -nostdlib -Wl,--build-id %s slot.c -o slot.so", directory,
+	        tools, options);
+	snprintf(command, sizeof(command), "%sobjdump -d '%s' | sed -n 's/ <\\*ABS\\*+0x.*@plt>:$//p'", tools,
+	        in_directory("slot.so"));
+	first_line(line, sizeof(line), command);
+	if (line[0] == '\0')
+		fail_msg("slot.so has no slot");
+	return strtoull(line, NULL, 16);
+}
+
 /* ---- making raw archives ---- */
 
 struct raw {

@@ -273,6 +273,37 @@ static void damaged_libraries(void **state)
 	assert_true(named > 100); /* else nothing but the ELF header would have been read */
 }
 
+/* Damage to relocations and to the code of slots, or anywhere. */
+static void damaged_slots(void **state)
+{
+	static uint8_t whole[1 << 16], damaged[1 << 16];
+	struct raw *raw = begin_raw();
+	uint64_t slot = build_slot("", "");
+	size_t bytes = read_whole(in_directory("slot.so"), whole, sizeof(whole));
+	unsigned named = 0, unknown = 0;
+
+	(void)state;
+	put_module(raw, 1, in_directory("slot.so"));
+	put_mapping(raw, 1, BASE, 0x100000, 0);
+	put_pc(raw, 1, BASE + slot, 1);
+	for (int round = 0; round < 1000; round++) {
+		size_t first = round % 2 ? slot & 0xfff0 : 0;
+		size_t room = round % 2 ? 16 : bytes;
+
+		memcpy(damaged, whole, bytes);
+		for (uint64_t left = 1 + random_below(16); left > 0; left--)
+			damaged[first + random_below(room)] = (uint8_t)random_below(256);
+		write_whole(in_directory("slot.so"), damaged, bytes - random_below(2) * random_below(bytes));
+		const struct finished *f = finish(raw);
+
+		assert_int_equal(f->result.functions, 1);
+		named += f->result.unknown == 0;
+		unknown += f->result.unknown;
+	}
+	assert_true(named > 50);
+	assert_true(unknown > 50);
+}
+
 /* A pipe has the name of the file that was split off, or of the one that dwz made: opening it would wait for
  * ever. Symbols name the functions all the same. */
 static void a_pipe_for_a_debug_file(void **state)
@@ -304,6 +335,7 @@ int main(void)
 	        TEST(a_pipe_for_a_debug_file),
 	        TEST(damaged_archives),
 	        TEST(damaged_libraries),
+	        TEST(damaged_slots),
 	};
 
 	return cmocka_run_group_tests_name("hostile and damaged input", tests, NULL, NULL);

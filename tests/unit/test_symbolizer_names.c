@@ -115,6 +115,32 @@ WITH_EACH_LINK(clang_optimized, "clang++", "-g -O2")
 WITH_EACH_LINK(clang_link_time, "clang++", "-g -O3 -flto")
 WITH_EACH_LINK(clang_older_dwarf, "clang++", "-gdwarf-4 -O2")
 
+static void check_slot(const char *tools, const char *options)
+{
+	struct raw *raw = begin_raw();
+	uint64_t slot = build_slot(tools, options);
+
+	put_module(raw, 1, in_directory("slot.so"));
+	put_mapping(raw, 1, 0x7f0000000000, 0x100000, 0);
+	put_pc(raw, 1, 0x7f0000000000 + slot, 1);
+	put_pc(raw, 2, 0x7f0000000000 + slot + 8, 1);
+	const struct finished *f = finish(raw);
+
+	assert_string_equal(string_of(f, 1), "chosen");
+	assert_true(strncmp(string_of(f, 2), "slot.so+0x", 10) == 0);
+}
+
+static void slots_of_indirect_functions(void **state)
+{
+	(void)state;
+	check_slot("", "");
+	check_slot("", "-Wl,-z,now");
+	if (system("which aarch64-linux-gnu-gcc >/dev/null 2>&1") != 0)
+		return;
+	check_slot("aarch64-linux-gnu-", "");
+	check_slot("aarch64-linux-gnu-", "-mbranch-protection=standard -Wl,-z,force-bti,-z,pac-plt");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +153,7 @@ int main(void)
 	        TEST(clang_optimized),
 	        TEST(clang_link_time),
 	        TEST(clang_older_dwarf),
+	        TEST(slots_of_indirect_functions),
 	};
 
 	return cmocka_run_group_tests_name("names and places of functions", tests, NULL, NULL);
