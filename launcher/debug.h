@@ -1,6 +1,6 @@
 /*
- * What must hold, checked while the program runs: in a build with DEBUG=1 only, which stops where it does
- * not.
+ * Assertions. They are checked only in a build with DEBUG=1, which stops at the first one
+ * that fails.
  */
 #ifndef FXT_LAUNCHER_DEBUG_H
 #define FXT_LAUNCHER_DEBUG_H

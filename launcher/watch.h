@@ -1,6 +1,7 @@
 /*
- * The descriptors the main thread waits for, in one epoll instance, and what is to be done once one is
- * readable. Events are taken one at a time, so a handler may remove and free any watch, its own too.
+ * The descriptors that the main thread waits for, in one epoll instance, and the handlers
+ * for readable ones. Events are taken one at a time, so a handler may remove and free any
+ * watch, including its own.
  */
 #ifndef FXT_LAUNCHER_WATCH_H
 #define FXT_LAUNCHER_WATCH_H
@@ -18,8 +19,9 @@ struct fxt_watch {
 /* The structure that a watch is a member of. */
 #define fxt_watch_owner(watch, type, member) ((type *)((char *)(watch)-offsetof(type, member)))
 
-/* Has *ready called, from fxt_watch_wait(), whenever the descriptor is readable. The caller has filled in the
- * watch and keeps it where it is; the descriptor stays the caller's. Returns 0, or an errno value. */
+/* Makes fxt_watch_wait() call *ready whenever the descriptor is readable. The caller has
+ * filled in the watch and keeps it at its address; the descriptor stays the caller's.
+ * Returns 0, or an errno value. */
 static inline int fxt_watch_add(int epoll, struct fxt_watch *watch)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
@@ -27,14 +29,16 @@ static inline int fxt_watch_add(int epoll, struct fxt_watch *watch)
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, watch->fd, &event) == 0 ? 0 : errno;
 }
 
-/* Ends that, and must come before the descriptor is closed: a copy of it in another process would keep it in
- * the epoll instance. One that is not watched is no error. */
+/* Removes the watch. It must be called before the descriptor is closed: a copy in another
+ * process would keep the descriptor in the epoll instance. A watch that was not added is no
+ * error. */
 static inline void fxt_watch_remove(int epoll, const struct fxt_watch *watch)
 {
 	epoll_ctl(epoll, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
-/* Waits at most so many milliseconds (-1: for ever) for one event and handles it. A signal ends the wait. */
+/* Waits at most so many milliseconds (-1: forever) for one event and handles it. A signal
+ * ends the wait. */
 static inline void fxt_watch_wait(int epoll, int milliseconds)
 {
 	struct epoll_event event;

@@ -1,6 +1,6 @@
 /*
- * The calls that change what a session records (session/filter_change.h). Each is replied to once every
- * process records by it.
+ * The calls that change which calls a session records (session/filter_change.h). Each gets
+ * its reply when all processes record by the change.
  */
 #ifndef FXT_LAUNCHER_CONTROL_FILTER_CALLS_H
 #define FXT_LAUNCHER_CONTROL_FILTER_CALLS_H
@@ -16,7 +16,7 @@ void fxt_call_set_categories(
 void fxt_call_set_trigger(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
-/* The change was made, but for some processes that are late. */
+/* The change was made, except in `late` processes. */
 void fxt_filter_calls_changed(struct fxt_controller *controller, uint32_t late);
 
 /* The connection is being closed. */

@@ -1,6 +1,6 @@
 /*
- * The call that has a snapshot written (session/snapshots.h). It is replied to once the file is there, or
- * could not be written. Each client may have one under way.
+ * The call that requests a snapshot (session/snapshots.h). It gets its reply after the file
+ * is written or has failed. Each client may have one request in progress.
  */
 #ifndef FXT_LAUNCHER_CONTROL_SNAPSHOT_CALLS_H
 #define FXT_LAUNCHER_CONTROL_SNAPSHOT_CALLS_H
@@ -9,10 +9,10 @@
 
 void fxt_call_snapshot(struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
-/* The connection is being closed: its snapshot is written all the same, and nobody told. */
+/* The connection is being closed: its snapshot is still written, without a reply. */
 void fxt_snapshot_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection);
 
-/* Once all connections are closed. */
+/* Call it after all connections are closed. */
 void fxt_snapshot_calls_free(struct fxt_controller *controller);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * The configuration that a controller gives a session which waits for one (--start=controller, --start=idle):
- * Fuchsia's TraceConfig as JSON, the path of the output, and which calls are recorded (filter_params.h).
- * Readers of values: they return NULL, or what is wrong.
+ * Reads the configuration that a controller gives to a session that waits for one
+ * (--start=controller, --start=idle): Fuchsia's TraceConfig as JSON, the path of the
+ * output, and which calls are recorded (filter_params.h). The readers return NULL, or a
+ * description of the error.
  */
 #ifndef FXT_LAUNCHER_CONTROL_TRACE_CONFIG_H
 #define FXT_LAUNCHER_CONTROL_TRACE_CONFIG_H
@@ -9,13 +10,14 @@
 #include <jansson.h>
 #include "launcher/options.h"
 
-/* Puts a configuration into options, which keep what it says nothing of. The strings of the options are those
- * of `config` then, which must outlive them; rules of a filter that are not those it had are the caller's to
- * free. What is wrong may stand in text[text_bytes]. */
+/* Stores a configuration in options; settings that it does not mention are kept. The
+ * options then point to strings in `config`, which must outlive them. If the filter has
+ * other rules than before, the caller must free them. text[text_bytes] may hold the
+ * description of an error. */
 const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, char *text, size_t text_bytes);
 
-/* Reads an array of categories; NULL = none. Those no session has room for are wrong, as a name that is none
- * is. */
+/* Reads an array of categories; NULL = none. Categories too many for a session are an
+ * error, as is a bad name. */
 const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categories *categories);
 
 #endif

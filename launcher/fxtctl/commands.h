@@ -1,6 +1,6 @@
 /*
- * The commands of fxtctl: each calls the session and shows what it says. Whatever goes wrong ends the process
- * (client.h).
+ * The commands of fxtctl. Each one calls the session and shows the reply. Every error ends
+ * the process (client.h).
  */
 #ifndef FXT_LAUNCHER_FXTCTL_COMMANDS_H
 #define FXT_LAUNCHER_FXTCTL_COMMANDS_H
@@ -9,37 +9,42 @@
 #include <stdbool.h>
 #include "symbolizer/selection.h"
 
-/* What the command line says, set by main() before a command is called; NULL = nothing. */
+/* The arguments of the command line. main() sets them before it calls a command; NULL = not
+ * given. */
 struct fxtctl {
 	const char *session, *file, *clear, *categories, *min_duration, *max_calls, *depth, *mode, *duration,
 	        *muting_percent, *operand;
 	bool json, write_results;
-	json_t *triggers;   /* their texts */
-	const char *remove; /* the number of one */
-	json_t *patterns;   /* of functions: a list by the field of the protocol that it goes to */
+	json_t *triggers;   /* the triggers' texts */
+	const char *remove; /* number of a trigger */
+	json_t *patterns;   /* patterns of functions: a list for each field of the protocol */
 };
 extern struct fxtctl fxtctl;
 
-/* Options that choose functions: take a pattern, an empty one being none at all; and those in a file. */
+/* Options that choose functions: take a pattern (an empty one stands for none), or the
+ * patterns of a file. */
 void fxtctl_take_pattern(enum fxt_selection_kind kind, const char *pattern);
 void fxtctl_take_filter_file(const char *path);
 
-/* An option that is a trigger. */
+/* Takes a trigger option. */
 void fxtctl_take_trigger(const char *trigger);
 
-/* What the options say of which calls are recorded, as fields of a call; the caller owns them. */
+/* Returns the options about which calls are recorded, as fields of a call; the caller owns
+ * them. */
 json_t *fxtctl_filter_params(void);
 
-/* Names with a comma between two of them, as an array. */
+/* Splits names at commas into an array. */
 json_t *fxtctl_category_names(const char *list);
 
-/* A relative path is relative to the working directory of fxtctl, and the session has another. */
+/* Makes a path absolute. A relative path is relative to the working directory of fxtctl,
+ * and the session has another one. */
 json_t *fxtctl_absolute_path(const char *file);
 
-/* A text of a reply, as it may be shown: anything can stand in the names of processes and files. */
+/* A text of a reply, made safe for display: names of processes and files may hold any
+ * characters. */
 const char *fxtctl_string(const json_t *object, const char *key);
 
-/* Shows a reply as it came, if --json was given. Returns whether it was. */
+/* Shows a reply unchanged if --json was given. Returns true if it was. */
 bool fxtctl_show_json(const json_t *object);
 
 void fxtctl_list(void);

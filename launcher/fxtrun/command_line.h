@@ -1,7 +1,7 @@
 /*
- * The command line of fxtrun: options, then the program and its arguments, which are not looked at. Options
- * of a project's file come before those of $FXT_OPTIONS, and both before those given: of two the later
- * counts.
+ * The command line of fxtrun: options, then the program and its arguments, which are not
+ * interpreted. Options of a project's file are read first, then those of $FXT_OPTIONS, then
+ * those of the command line. If an option is given twice, the later one counts.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_COMMAND_LINE_H
 #define FXT_LAUNCHER_FXTRUN_COMMAND_LINE_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include "option_table.h"
 
-/* Fills in *options, defaults where nothing is given. Reorders nothing; strings point into argv, or
- * hold until the next call. With
- * FXT_COMMAND_LINE_WRONG error[error_bytes] holds one line: what is wrong and what to do. */
+/* Fills in *options, with defaults for options not given. Does not reorder argv. Strings
+ * point into argv, or are valid until the next call. With FXT_COMMAND_LINE_WRONG,
+ * error[error_bytes] holds one line: the error and how to fix it. */
 enum fxt_command_line_result fxt_command_line_parse(
         struct fxt_options *options, int argc, char **argv, char *error, size_t error_bytes);
 
-/* Prints what --help prints. */
+/* Prints the text of --help. */
 void fxt_command_line_help(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The main thread while the program runs: lets providers in, shows them that the manager lives, has
- * snapshots written, passes signals on, and sees the program end.
+ * The main thread while the program runs: accepts providers, moves their heartbeat,
+ * requests snapshots, passes signals on, and waits for the end of the program.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_MANAGER_H
 #define FXT_LAUNCHER_FXTRUN_MANAGER_H
@@ -13,7 +13,7 @@
 #include "launcher/session/snapshots.h"
 #include "job.h"
 
-#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000) /* for a program to end on SIGTERM */
+#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000) /* grace time for a program to end on SIGTERM */
 
 struct fxt_manager {
 	struct fxt_session *session;
@@ -22,33 +22,37 @@ struct fxt_manager {
 	struct fxt_control_server *control;
 	const struct fxt_job *job;
 	struct fxt_watch signals;
-	void (*recordings)(void *context); /* looks after those of a lasting session; else NULL */
+	void (*recordings)(void *context); /* checks the recordings of a session that makes
+	                                    * several; else NULL */
 	void *recordings_context;
-	bool is_over;    /* the session is */
-	bool is_stopped; /* the program is, by a signal */
-	bool ended;      /* the program has */
-	int status;      /* the program's wait status, once it has ended */
+	bool is_over;    /* the session is over */
+	bool is_stopped; /* the program is stopped by a signal */
+	bool ended;      /* the program has ended */
+	int status;      /* the program's wait status, valid after it has ended */
 };
 
-/* Begins to read the signals that fxt_signals_take() blocked, *handled, and becomes the parent of what the
- * program leaves behind (--decouple). Returns 0, or an errno value. */
+/* Begins to read the signals that fxt_signals_take() blocked, *handled, and becomes the
+ * parent of processes that the program leaves behind (--decouple). Returns 0, or an errno
+ * value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_acceptor *acceptor,
         struct fxt_snapshots *snapshots, struct fxt_control_server *control, const struct fxt_job *job,
         const sigset_t *handled);
 
-/* The session lasts: with each turn of the main thread `look` sees to a recording that has ended. */
+/* For a session of several recordings: `look` handles an ended recording, at each turn of
+ * the main thread. */
 void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void *context), void *context);
 
 /*
- * Returns once the session is over: the program, our child, has ended (with --decouple, all that came of it),
- * or the session was told to end and the program has ended too, is detached, or does not heed that for
- * FXT_MANAGER_GRACE_NS. The caller then finishes the session.
+ * Runs until the session is over. This is when the program, our child, has ended (with
+ * --decouple, all of its descendants). It is also when the session was requested to end and
+ * the program has ended too, is detached, or ignores the request for FXT_MANAGER_GRACE_NS.
+ * The caller then finishes the session.
  *
- * SIGUSR1 asks for a snapshot. SIGTERM, SIGHUP and SIGUSR2 that somebody sends to fxtrun are passed on to the
- * program. What the terminal sends reaches it anyway: SIGINT and SIGQUIT are ignored, as by env and time.
- * Where the session may end without the program, signals that would end fxtrun end the session, and a
- * recording that is being made with it. If the program is stopped so is the job; who lets the one go on lets
- * the other.
+ * SIGUSR1 requests a snapshot. SIGTERM, SIGHUP and SIGUSR2 sent by a process to fxtrun are
+ * passed on to the program. Signals of the terminal reach the program anyway: SIGINT and
+ * SIGQUIT are ignored, as by env and time. If the session may end without the program,
+ * signals that would end fxtrun end the session, and with it a recording in progress. When
+ * the program is stopped, the job stops too; continuing one of them continues the other.
  */
 void fxt_manager_run(struct fxt_manager *manager);
 

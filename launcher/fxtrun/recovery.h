@@ -1,14 +1,16 @@
 /*
- * The recorder was killed, and the job was not: the job finishes the trace. The memories of the providers,
- * whose descriptors it was handed (session/ledger.h), hold what was not saved, and programs go on recording
- * into them; once the program has ended, or a client of the control socket asks for it, they are taken.
+ * The recorder was killed and the job was not: the job finishes the trace. The memories of
+ * the providers, which the job has descriptors for (session/ledger.h), hold all records
+ * that were not saved, and programs go on recording into them. The job takes the records
+ * when the program has ended, or when a client of the control socket requests it.
  *
- *     archive  | noted as taken ...... | written since the last notes |
- *                                      '--> dropped, and taken again from the memories
+ *         archive  | noted as taken ...... | written since the last notes |
+ *                                          '--> dropped, and taken again from the memories
  *
- * So no call is missing but those that the programs counted as lost, since nobody saved their buffers, and
- * none is there twice. The archive says that it was recovered; what cannot be had, context switches and
- * memories that were not handed over, is said.
+ * No call is in the trace twice. Calls are missing only if the programs counted them as
+ * lost, because their buffers were full and not saved. The archive states that it was
+ * recovered. Unavailable data (context switches, and memories that were not handed over) is
+ * reported.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_RECOVERY_H
 #define FXT_LAUNCHER_FXTRUN_RECOVERY_H
@@ -19,28 +21,30 @@
 #include "launcher/session/output.h"
 #include "launcher/session/session.h"
 
-/* A provider whose memories were handed over. */
+/* A provider with memories that were handed over. */
 struct fxt_heir {
 	struct fxt_ledger_entry *entry; /* NULL: it is done, and the descriptors are closed */
 	int buffer_fd, control_fd, process_fd;
 };
 
 struct fxt_recovery {
-	/* The caller's, before the recorder is forked; as it is then. */
+	/* Set by the caller before the recorder is forked; the rest is the recovery's. */
 	const struct fxt_ledger *ledger;
-	struct fxt_options *options; /* which a controller changes */
+	struct fxt_options *options; /* changed by a controller */
 	struct fxt_trace_output *output;
 	const struct fxt_call_cost *call_cost;
 	enum fxt_clock_kind clock;
 	struct fxt_clock_pair first;
-	struct fxt_compressor_queue *queue; /* of an output that a controller names; or NULL */
-	struct fxt_options idle_options;    /* what holds in a session that lasts, but for a controller */
+	struct fxt_compressor_queue *queue; /* for an output that a controller names; or
+	                                     * NULL */
+	struct fxt_options idle_options;    /* the settings of a session of several
+	                                     * recordings without a controller's changes */
 
-	json_t *config; /* what a controller asked for: the options point into it */
+	json_t *config; /* a controller's settings: the options point into it */
 	bool has_archive;
-	int segments[FXT_ENDED_SEGMENTS]; /* files of processes that had ended */
+	int segments[FXT_ENDED_SEGMENTS]; /* files of ended processes */
 	unsigned segment_count;
-	int program_fd, listener_fd; /* -1: there is none */
+	int program_fd, listener_fd; /* -1: none */
 	pid_t program;
 	struct fxt_heir *heirs;
 	size_t heir_count;
@@ -49,21 +53,23 @@ struct fxt_recovery {
 	struct fxt_wakeup wakeup;
 	struct fxt_sched sched; /* not open */
 	struct fxt_totals totals;
-	struct fxt_image *images; /* that have recorded */
+	struct fxt_image *images; /* images that have recorded */
 	uint32_t image_count;
-	uint64_t kept_from; /* fxt_control.kept_from, of those that are taken */
-	uint64_t bytes;     /* of the finished trace */
-	int client;         /* who asked for it to be finished (recovery_wait.h); -1: nobody */
+	uint64_t kept_from; /* fxt_control.kept_from, of the providers that are taken */
+	uint64_t bytes;     /* size of the finished trace */
+	int client;         /* the client that requested the finish (recovery_wait.h); -1:
+	                     * none */
 	json_t *client_id;
 };
 
-/* Takes what the recorder hands over, and closes what is not wanted any more. Whenever
- * ledger->from_recorder is readable; does not wait. */
+/* Takes the descriptors that the recorder hands over, and closes those not needed any more.
+ * Call it whenever ledger->from_recorder is readable; does not wait. */
 void fxt_recovery_receive(struct fxt_recovery *recovery);
 
-/* The recorder was killed by that signal. Waits until the program has ended or it is asked to go ahead,
- * `signals` being a signalfd whose signals are passed on to the program; then finishes the trace, and says
- * what became of it. Nothing, if recording had not begun. */
+/* The recorder was killed by that signal. Waits until the program has ended or a finish is
+ * requested; passes the signals of the signalfd `signals` on to the program in the
+ * meantime. Then finishes the trace, and prints the result. Does nothing if recording had
+ * not begun. */
 void fxt_recovery_run(struct fxt_recovery *recovery, int signals, int signal);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * What the session tells the recorder of context switches (sched.h) while that reads: which processes are
- * traced, and from when to when anything is recorded. The lock is held for a moment only, so that no caller
- * waits for a reader.
+ * Data from the session for the recorder of context switches (sched.h): which processes are
+ * traced, and when recording is on. The lock is held only briefly, so that no caller waits
+ * for a reader.
  *
- * Errors: without memory a process or a command is not registered: the switches it is about are then missing.
+ * Errors: if memory is short, a process or a command is not registered, and its switches
+ * are missing.
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_REGISTRY_H
 #define FXT_LAUNCHER_SCHED_SCHED_REGISTRY_H
@@ -15,26 +16,26 @@
 #include "reader/trace/tables.h"
 #include "writer/shared.h"
 
-/* A provider whose threads are in the trace. */
+/* A provider; its threads are in the trace. */
 struct fxt_sched_process {
 	pid_t pid;
-	pid_t own_pid; /* as it calls itself: in a PID namespace another number */
+	pid_t own_pid; /* its own number for itself: a different one in a PID namespace */
 	uint64_t koid;
-	uint64_t from; /* ticks: when it was registered */
+	uint64_t from; /* ticks of its registration */
 	const struct fxt_control *control;
-	uint64_t ended; /* ticks: when the latest of its threads did that has ended; 0 = none has */
+	uint64_t ended; /* ticks at which the latest ended thread ended; 0 = none has */
 };
 
-/* To record from `ticks` on, or not to. */
+/* Switches recording on or off at `ticks`. */
 struct fxt_sched_command {
 	uint64_t ticks;
 	bool record;
-	bool clear; /* what the log has from before */
-	bool write; /* the same, into the archive */
+	bool clear; /* clears earlier records of the log */
+	bool write; /* writes earlier records of the log into the archive */
 };
 
 struct fxt_sched_registry {
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* for all fields below */
 	struct fxt_sched_process *processes;
 	uint32_t process_count, process_room;
 	struct fxt_sched_command *commands;
@@ -45,39 +46,42 @@ void fxt_sched_registry_open(struct fxt_sched_registry *registry);
 void fxt_sched_registry_close(struct fxt_sched_registry *registry);
 
 void fxt_sched_registry_add_process(struct fxt_sched_registry *registry, struct fxt_sched_process process);
-/* Gives a command that holds from now on, and sets its time. Where a reader sees no command of a number, all
- * later ones will be of later times than that look: it may take what the kernel reported before. */
+/* Adds a command that applies from now on, and sets its time. If a reader finds no command
+ * of some number, all later commands have later times than that look. The reader may then
+ * take the kernel's earlier records. */
 void fxt_sched_registry_add_command(
         struct fxt_sched_registry *registry, enum fxt_clock_kind clock, struct fxt_sched_command command);
 
-/* The process has ended. No thread may be inside fxt_sched_registry_koids() or _thread_ended() meanwhile:
- * they read the control memory, which the caller will unmap. */
+/* The process has ended. No thread may be inside fxt_sched_registry_koids() or
+ * _thread_ended() during the call: they read the control memory, which the caller will
+ * unmap. */
 void fxt_sched_registry_remove_process(
         struct fxt_sched_registry *registry, const struct fxt_control *control);
 
-/* The control memory of the process of that number, from 0 on; NULL if there is none. No process may be
- * removed while it is in use. */
+/* The control memory of the process with that number, from 0 on; NULL if there is none. No
+ * process may be removed while it is in use. */
 const struct fxt_control *fxt_sched_registry_control(struct fxt_sched_registry *registry, uint32_t number);
 
-/* Copies the command of that number, from 0 on, in the order they were given; false if there is none yet. */
+/* Copies the command with that number, from 0 on, in the order they were given; false if
+ * there is none yet. */
 bool fxt_sched_registry_command(
         struct fxt_sched_registry *registry, uint32_t number, struct fxt_sched_command *command);
 
-/* Whether anything is recorded at that time. */
+/* True if recording is on at that time. */
 bool fxt_sched_registry_is_recording(struct fxt_sched_registry *registry, uint64_t ticks);
 
-/* Returns the koids of the thread with the number `tid` that ran from *since until `until`; zeros if it is
- * not in the trace, or not yet. Where its process was registered only meanwhile, *since becomes the time of
- * that. */
+/* Returns the koids of the thread with number `tid` that ran from *since until `until`;
+ * zeros if it is not in the trace, or not yet. If its process was registered in that time,
+ * *since becomes the time of the registration. */
 struct fxt_koids fxt_sched_registry_koids(
         struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t *since, uint64_t until);
 
-/* The thread ended at `ticks`; koid 0: it has none. Its number has no koid from then on, until another thread
- * that the kernel gives this number to has begun to record. */
+/* The thread ended at `ticks`; koid 0: it has none. Its number has no koid from then on,
+ * until another thread with the same number begins to record. */
 void fxt_sched_registry_thread_ended(
         struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid);
 
-/* When the latest thread of a process ended that did; 0: none has. */
+/* When the latest ended thread of the process ended; 0: none has. */
 uint64_t fxt_sched_registry_end_of(struct fxt_sched_registry *registry, const struct fxt_control *control);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * The rows in which viewers draw the page faults of threads (writer/thread_object.h). Each is described in
- * the archive before its first fault, and again under the name that its thread got later.
+ * The rows in which viewers draw the page faults of threads (writer/thread_object.h). Each
+ * row is described in the archive before its first fault, and again when its thread has a
+ * new name.
  *
- * Errors: where memory is short they do not return (reader/trace/index.h).
+ * Errors: if memory is short, these functions do not return (reader/trace/index.h).
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_ROWS_H
 #define FXT_LAUNCHER_SCHED_SCHED_ROWS_H
@@ -15,26 +16,26 @@
 struct fxt_sched_row {
 	struct fxt_koids koids; /* of its thread */
 	char name[FXT_THREAD_NAME_BYTES];
-	bool is_written; /* the archive has it, under this name */
+	bool is_written; /* the archive has the row under this name */
 };
 
 struct fxt_sched_rows {
 	struct fxt_sched_row *items;
 	struct fxt_index index; /* by the thread's koid */
 	size_t count, room;
-	bool has_new; /* names were not asked for since the latest one came to be */
+	bool has_new; /* rows were added after names were last looked up */
 };
 
 void fxt_sched_rows_free(struct fxt_sched_rows *rows);
 
-/* The koid of a thread's row, which there is from now on. */
+/* Returns the koid of a thread's row; makes the row if necessary. */
 uint64_t fxt_sched_rows_koid(struct fxt_sched_rows *rows, struct fxt_koids thread);
 
-/* Gives the rows of a provider's threads the names that these have now. */
+/* Updates the names of the rows from the threads of a provider. */
 void fxt_sched_rows_name(struct fxt_sched_rows *rows, const struct fxt_control *control);
 
-/* Describes all rows, or those that an earlier call did not; of a name it is the latest description that
- * counts. */
+/* Describes all rows, or only those not described by an earlier call; the latest
+ * description of a row counts. */
 void fxt_sched_rows_write_all(const struct fxt_sched_rows *rows, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider);
 void fxt_sched_rows_write_new(struct fxt_sched_rows *rows, struct fxt_archive_writer *archive,

@@ -1,6 +1,6 @@
 /*
- * Which of the processes that say hello a session records: those that --follow names, as long as the machine
- * has memory for them. The others run untraced.
+ * Decides which processes that say hello are recorded: those that --follow names, as long
+ * as the machine has memory for them. The others run untraced.
  */
 #ifndef FXT_LAUNCHER_SESSION_ADMISSION_H
 #define FXT_LAUNCHER_SESSION_ADMISSION_H
@@ -12,19 +12,20 @@
 struct fxt_session;
 
 /*
- * A process says hello, its pid being that of the peer. Fills in the welcome and, if it is welcome, returns
- * its provider, already waiting for packets, whose two descriptors are to be sent along; NULL if it is
- * refused. A provider that the same process had before its exec is ended.
+ * Handles a hello of process `pid`, the peer. Fills in the welcome. Returns the provider of
+ * an admitted process, already waiting for packets; the caller sends its two descriptors
+ * with the welcome. Returns NULL if the process is refused. Ends the provider that the same
+ * process had before an exec.
  */
 struct fxt_provider *fxt_session_connect(
         struct fxt_session *session, pid_t pid, const struct fxt_hello *hello, struct fxt_welcome *welcome);
 
-/* To be called once the welcome was sent, or could not be (`sent` false): the process then runs untraced, and
- * its provider is ended. */
+/* Must be called after the welcome was sent or failed to be sent. If `sent` is false, the
+ * process runs untraced and its provider is ended. */
 void fxt_session_welcomed(struct fxt_session *session, struct fxt_provider *provider, bool sent);
 
-/* A process of another user asked: it runs untraced. It is counted if it comes of the program, and if the
- * session follows children. */
+/* Notes that a process of another user said hello; it runs untraced. It is counted if it
+ * descends from the program and the session follows children. */
 void fxt_session_refuse_other_user(struct fxt_session *session, pid_t pid, uid_t user);
 
 #endif

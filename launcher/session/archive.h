@@ -1,11 +1,12 @@
 /*
- * Writes the archive of a session: the magic record, then the records of many providers, each told apart by a
- * Provider Info record before its first ones and a Provider Section record wherever the writer changes (the
- * section on metadata records of the format).
+ * Writes the archive of a session: the magic record, then the records of many providers. A
+ * Provider Info record introduces each provider, and a Provider Section record stands
+ * wherever the writing provider changes (the section on metadata records of the format).
  *
- * The file is valid up to its end after every call. When it cannot be written any more (full disk, size
- * limit) it is cut behind the last whole record, that is said once, and everything after it is counted and
- * thrown away: the providers must not be held up by a disk.
+ * The file is valid up to its end after every call. If it cannot be written any more (full
+ * disk, size limit), it is cut behind the last whole record and this is printed once.
+ * Everything after that is counted and thrown away, so that a disk never delays the
+ * providers.
  */
 #ifndef FXT_LAUNCHER_SESSION_ARCHIVE_H
 #define FXT_LAUNCHER_SESSION_ARCHIVE_H
@@ -22,117 +23,131 @@
 #include "writer/shared.h"
 
 struct fxt_archive_writer {
-	pthread_mutex_t lock; /* of everything below */
+	pthread_mutex_t lock; /* for all fields below */
 	int fd;
 	const char *name;                  /* for messages */
-	struct fxt_compressor *compressor; /* what it goes to instead of the file; or NULL */
-	uint64_t bytes;                    /* whole records in the file, or on their way there */
+	struct fxt_compressor *compressor; /* receives the records instead of the file; or
+	                                    * NULL */
+	uint64_t bytes;                    /* whole records in the file, or on their way to
+	                                    * it */
 	uint32_t section;                  /* id of the provider that wrote last; 0 = none */
-	int error;                         /* errno that ended the writing; 0 = none */
-	uint64_t bytes_lost;               /* thrown away since */
-	uint64_t state;  /* where in the file the archive says that it is unfinished; 0 = nowhere */
-	uint64_t *rates; /* where in the file the rates of the clock stand */
+	int error;                         /* errno value that ended the writing; 0 = none */
+	uint64_t bytes_lost;               /* thrown away since `error` */
+	uint64_t state;                    /* offset in the file of the state record, which marks the archive
+	                                    * as unfinished; 0 = none */
+	uint64_t *rates;                   /* offsets in the file of the clock rates */
 	size_t rate_count;
-	bool rate_unknown;              /* for want of memory some are not in `rates` */
-	struct fxt_archive_part *parts; /* what is not plain calls alone, for who reads the archive again */
+	bool rate_unknown;              /* `rates` is incomplete: memory was short */
+	struct fxt_archive_part *parts; /* parts of the file that hold more than plain
+	                                 * calls, for reading the archive again */
 	size_t part_count;
-	struct fxt_archive_cleared *cleared; /* to be left out when it is finished */
+	struct fxt_archive_cleared *cleared; /* events to leave out when the archive is
+	                                      * finished */
 	size_t cleared_count;
-	struct fxt_open_calls open_calls;            /* in processes that were killed; told at the end */
-	struct fxt_function_rows functions;          /* whose source positions are in it; told at the end. The
-	                                              * resolver's	  thread adds them (resolver.h) */
-	uint64_t processes_dropped, records_dropped; /* struct fxt_archive_state says so at the end */
-	uint64_t room_bytes; /* in it with records that say nothing, in place of names that need less */
-	bool parts_unknown;  /* for want of memory, or because another writer began: all of it may be that */
+	struct fxt_open_calls open_calls;            /* in killed processes; written at the end */
+	struct fxt_function_rows functions;          /* functions with source positions in the
+	                                              * archive; written at the end. The resolver's
+	                                              * thread adds them (resolver.h) */
+	uint64_t processes_dropped, records_dropped; /* written to struct fxt_archive_state at the
+	                                              * end */
+	uint64_t room_bytes; /* bytes of records without content, left behind names that
+	                      * needed less room */
+	bool parts_unknown;  /* memory was short, or another writer began the archive: any
+	                      * part may hold more than plain calls */
 };
 
-/* A provider, as far as the archive knows it. Ids are 1 and up. */
+/* A provider, as far as the archive needs it. Ids begin at 1. */
 struct fxt_archive_provider {
 	uint32_t id;
 	uint8_t name_bytes; /* at most FXT_NAME_BYTES */
 	char name[FXT_NAME_BYTES];
-	bool announced; /* the archive's own; begins as false */
+	bool announced; /* belongs to the archive; initially false */
 };
 
-/* Gives a provider its name as the format wants it, UTF-8: other bytes, and control characters, become '?'.
- * What is longer than FXT_NAME_BYTES is cut, an empty name becomes "unnamed". */
+/* Gives a provider a name in UTF-8, as the format requires: invalid bytes and control
+ * characters become '?'. A name longer than FXT_NAME_BYTES is cut; an empty name becomes
+ * "unnamed". */
 void fxt_archive_name(struct fxt_archive_provider *provider, const char *name, size_t bytes);
 
-/* Begins an archive in fd, a regular file that is empty and stays the caller's; through a compressor that
- * writes there, unless that is NULL. All pointers are kept. */
+/* Begins an archive in fd, an empty regular file that the caller keeps owning. With a
+ * compressor, the records go through it to the file; NULL: straight to the file. Keeps all
+ * pointers. */
 void fxt_archive_begin(
         struct fxt_archive_writer *archive, int fd, const char *name, struct fxt_compressor *compressor);
 
-/* Begins a part of an archive in fd, an empty regular file. fxt_archive_join() adds it to an archive later.
- */
+/* Begins a part of an archive in fd, an empty regular file. fxt_archive_join() later adds
+ * it to an archive. */
 void fxt_archive_begin_part(struct fxt_archive_writer *part, int fd, const char *name);
 
-/* Appends what a part holds, which nobody writes to meanwhile; the part stays as it is. */
+/* Appends the contents of a part to the archive. The part must not be written to during the
+ * call, and stays as it is. */
 void fxt_archive_join(struct fxt_archive_writer *archive, const struct fxt_archive_writer *part);
 
-/* Says, right behind the magic record, that the archive is unfinished (writer/archive_state.h). */
+/* Marks the archive as unfinished, right behind the magic record (writer/archive_state.h). */
 void fxt_archive_write_state(struct fxt_archive_writer *archive);
 
-/* Appends a blob record of no provider. What does not fit in a record is left out. */
+/* Appends a blob record that belongs to no provider. Data too long for one record is cut. */
 void fxt_archive_write_blob(struct fxt_archive_writer *archive, const char *name, enum fxt_blob_type type,
         const void *data, size_t bytes);
 
-/* Appends an anchor (writer/anchor.h): this instant on all clocks, `clock` being that of the archive's ticks.
- */
+/* Appends an anchor (writer/anchor.h): this instant on all clocks. `clock` is the clock of
+ * the archive's ticks. */
 void fxt_archive_write_anchor(struct fxt_archive_writer *archive, enum fxt_clock_kind clock);
 
-/* Goes on with an archive whose writer was killed, and that says of itself that it is unfinished: in `fd` are
- * so many bytes of whole records, those of provider `section` last. */
+/* Continues an archive that is marked as unfinished because its writer was killed. `fd`
+ * holds `bytes` bytes of whole records; the last of them are of provider `section`. */
 void fxt_archive_resume(
         struct fxt_archive_writer *archive, int fd, const char *name, uint64_t bytes, uint32_t section);
 
-/* Waits for a compressor, so that what the file does not take is known. */
+/* Waits for the compressor, so that bytes the file does not take are known. */
 void fxt_archive_drain(struct fxt_archive_writer *archive);
 
-/* All is in the archive: changes what it says of itself, with what could not be written, and ends the
- * compressor. Returns 0, or an errno value: it is unfinished still. */
+/* Everything is in the archive: writes the final state, including the losses, and ends the
+ * compressor. Returns 0, or an errno value: the archive is still marked as unfinished. */
 int fxt_archive_finish(struct fxt_archive_writer *archive, enum fxt_archive_end end);
 
-/* Appends whole records of a provider; from any thread, in one piece each. An initialization record stands at
- * the beginning of a piece, where it is found for fxt_archive_set_rate(). Returns where in the file they
- * stand, in bytes; 0 if the file did not take all of them. */
+/* Appends whole records of a provider, in one piece; from any thread. An initialization
+ * record must be the first record of its piece, where fxt_archive_set_rate() finds it.
+ * Returns the offset of the records in the file, in bytes; 0 if the file did not take all
+ * of them. */
 uint64_t fxt_archive_write(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
         const void *records, uint64_t bytes);
 
-/* The same for plain calls (fxt_is_plain_call()) alone. */
+/* The same, for records that are all plain calls (fxt_is_plain_call()). */
 void fxt_archive_write_calls(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
         const void *records, uint64_t bytes);
 
-/* The same for one record that may be replaced. */
+/* The same, for one record that fxt_archive_replace() may replace. */
 uint64_t fxt_archive_write_to_replace(struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider, const void *record, uint64_t bytes);
 
-/* Writes a record over one of the same size; `at` is what fxt_archive_write_to_replace() returned for that
- * one. Returns 0, or an errno value. */
+/* Overwrites a record with one of the same size. `at` is the return value of
+ * fxt_archive_write_to_replace(). Returns 0, or an errno value. */
 int fxt_archive_replace(
         const struct fxt_archive_writer *archive, uint64_t at, const void *record, uint64_t bytes);
 
-/* Notes that so many bytes have records that say nothing. */
+/* Notes that the archive has so many more bytes of records without content. */
 void fxt_archive_note_room(struct fxt_archive_writer *archive, uint64_t bytes);
 
-/* Whether so much of the archive says nothing that it is worth to be written anew without that. */
+/* True if records without content make up enough of the archive that it is worth rewriting. */
 bool fxt_archive_is_roomy(const struct fxt_archive_writer *archive);
 
-/* Writes a better rate into the initialization records there are. Returns 0, or an errno value: some have
- * their first one still. */
+/* Writes a better rate into the existing initialization records. Returns 0, or an errno
+ * value: some keep their first rate. */
 int fxt_archive_set_rate(const struct fxt_archive_writer *archive, uint64_t ticks_per_second);
 
-/* How long the archive is by now. */
+/* The length of the archive so far. */
 uint64_t fxt_archive_bytes(struct fxt_archive_writer *archive);
 
-/* Has the events of a provider left out that stand behind `from`, when the archive is finished. */
+/* Drops the events of a provider behind `from` when the archive is finished. */
 void fxt_archive_clear(
         struct fxt_archive_writer *archive, const struct fxt_archive_provider *provider, uint64_t from);
 
-/* Gives back what the writer holds; not its file. It may begin anew. */
+/* Frees the memory of the writer, but does not close its file. The writer may begin again. */
 void fxt_archive_end(struct fxt_archive_writer *archive);
 
-/* Notes that a provider lost records because its buffer was full, for readers and for viewers. */
+/* Records that a provider lost records because its buffer was full, for readers and for
+ * viewers. */
 void fxt_archive_write_loss(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider);
 
 #endif

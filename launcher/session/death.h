@@ -1,6 +1,8 @@
 /*
- * How a provider's process was killed, by what the kernel told of its end (fxt_provider.signal), by what the
- * thread said that died (agent/interpose/fatal_signals.h), and by who was sent which signal by whom.
+ * Finds out how a provider's process was killed. Sources: the kernel's report of its end
+ * (fxt_provider.signal), the report of the thread that died
+ * (agent/interpose/fatal_signals.h), and the record of which process sent which signal to
+ * which.
  */
 #ifndef FXT_LAUNCHER_SESSION_DEATH_H
 #define FXT_LAUNCHER_SESSION_DEATH_H
@@ -8,34 +10,36 @@
 #include "provider.h"
 #include "reader/time/death.h"
 
-/* The seccomp mode in which a process ended that was not waited for yet. */
+/* The seccomp mode of a process that has ended and was not waited for yet. */
 enum fxt_seccomp {
-	FXT_SECCOMP_NONE = 0, /* or it is not known */
+	FXT_SECCOMP_NONE = 0, /* or not known */
 	FXT_SECCOMP_STRICT = 1,
 	FXT_SECCOMP_FILTER = 2,
-	FXT_SECCOMP_KILLED = 3, /* by either of them, in Linux 5.16 and later */
+	FXT_SECCOMP_KILLED = 3, /* killed by either mode, on Linux 5.16 and later */
 };
 enum fxt_seccomp fxt_death_seccomp(pid_t pid);
 
-/* Of a provider whose process has ended; false: it was not killed, or that is not known. */
+/* Describes the death of a provider's process after its end. False: it was not killed, or
+ * this is not known. */
 bool fxt_death_of(const struct fxt_provider *provider, struct fxt_death *death);
 
 /*
- * When a provider's process was killed that was found dead at `found`, which may be long after: by the word
- * of the thread that died, else by the scheduler's, but not before anything that its threads recorded.
- * `found`, if nobody else knows. For the provider's thread, before the rest is taken; may wait for the
- * archive.
+ * Returns when a provider's process was killed. The process was found dead at `found`,
+ * possibly long after its death. Sources, in this order: the report of the thread that
+ * died, then the scheduler's records, though never before anything that its threads
+ * recorded, then `found`. For the provider's thread, before the rest is taken; may wait for
+ * the archive.
  */
 uint64_t fxt_death_ticks(const struct fxt_provider *provider, uint64_t found);
 
-/* The provider to which it happened was sent that signal by this one, the latest that it sent. */
+/* True if `sender` sent that signal to `process`, and sent no other one later. */
 bool fxt_death_was_sent_by(const struct fxt_provider *sender, pid_t process, int signal);
 
-/* Writes the instant of it into an archive. */
+/* Writes the death as an instant event into an archive. */
 void fxt_death_record(const struct fxt_death *death, uint64_t ticks, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity);
 
-/* Writes one line of it, for people, which is cut where it does not fit. */
+/* Writes one line about it for the user, cut to the room there is. */
 void fxt_death_describe(
         const struct fxt_provider *provider, const struct fxt_death *death, char *line, size_t line_bytes);
 

@@ -1,7 +1,8 @@
 /*
- * What viewers show beside the timeline: the system, how the session recorded, the command lines of its
- * processes and who began whom, and where the view opens. Readers of the format do not need it: each is a
- * Perfetto packet in a blob record of type 3 (the section on blob records), which the Perfetto UI reads.
+ * Writes the data that viewers show beside the timeline: the system, how the session
+ * recorded, the command lines and parents of its processes, and where the view opens.
+ * Readers of the format do not need it. Each piece is a Perfetto packet in a blob record of
+ * type 3 (the section on blob records), which the Perfetto UI reads.
  */
 #ifndef FXT_LAUNCHER_SESSION_DESCRIPTION_H
 #define FXT_LAUNCHER_SESSION_DESCRIPTION_H
@@ -12,33 +13,34 @@
 #include "symbolizer/protobuf.h"
 #include "writer/archive_state.h"
 
-/* The system, and how the session records: once, at the archive's beginning. */
+/* Describes the system and how the session records. Call once, at the beginning of the
+ * archive. */
 void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_options *options);
 
-/* A process that lives: its arguments, behind the name that it has in the trace, which viewers take over as
- * that of the process. parent_koid is 0 if who began it is not in the trace. Returns the data of an
- * FXT_DESCRIPTION_BLOB, the caller's. */
+/* Describes a live process: the name that it has in the trace (viewers use it as the
+ * process name), then its arguments. parent_koid is 0 if its parent is not in the trace.
+ * Returns the data of an FXT_DESCRIPTION_BLOB; the caller owns it. */
 struct fxt_message fxt_describe_process(
         const struct fxt_archive_provider *identity, pid_t pid, uint64_t koid, uint64_t parent_koid);
 
-/* Who began a process that lives; 0: that is not known. */
+/* The parent of a live process; 0: not known. */
 pid_t fxt_description_parent(pid_t pid);
 
-/* Whether a process is stopped, by a signal or by who traces it. */
+/* True if a process is stopped, by a signal or by its tracer. */
 bool fxt_description_is_stopped(pid_t pid);
 
-/* When the program's first thread began: viewers open there, and not where it was loaded. ticks_per_second is
- * that of the archive, and not 0. */
+/* Writes when the program's first thread began: viewers open the trace there, not at the
+ * time when the program was loaded. ticks_per_second is the archive's, and not 0. */
 void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second);
 
-/* Where the archive's functions stand in the source, at that time; forgets them. */
+/* Writes the source positions of the archive's functions, at that time, and forgets them. */
 void fxt_describe_functions(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second);
 
-/* Where the calls end that were open in processes that were killed. */
+/* Ends the calls that were open in killed processes. */
 void fxt_describe_open_calls(struct fxt_archive_writer *archive, uint64_t ticks_per_second);
 
-/* Finds what the archive knows of open calls, by reading it: who writes it did not write all of it. Nothing
- * if it cannot be read. */
+/* Finds the open calls by reading the archive, for a caller that did not write all of it.
+ * Does nothing if the archive cannot be read. */
 void fxt_description_find_open_calls(struct fxt_archive_writer *archive);
 
 #endif

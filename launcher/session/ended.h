@@ -1,16 +1,18 @@
 /*
- * What processes left that have ended while a circular session goes on. A circular buffer keeps the end of a
- * process; this keeps the end of a tree of processes, in which they come and go.
+ * Keeps the records of processes that ended while a circular session goes on. A circular
+ * buffer keeps the end of a process; this keeps the end of a tree of processes that come
+ * and go.
  *
- *     a process ends ------> segment, segment, segment, ...     files without a name; the oldest are dropped
- *     the session ends ----> archive                            behind which the segments come that still fit
+ *         a process ends ------> segment, segment, segment, ...     files without a name; the oldest are
+ * dropped the session ends ----> archive                            behind it the segments that still fit
  *
- * The rest of a process goes into one segment as a whole, so it is dropped as a whole. A segment is small
- * beside the limit, and all together take no more than that. Whoever would exceed it waits until those who
- * write to the oldest segment are done, then drops it. The archive says how much was dropped.
+ * The rest of a process goes into one segment as a whole, so it is dropped as a whole. A
+ * segment is small compared with the limit, and all segments together never exceed it. A
+ * writer that would exceed it waits until the writers of the oldest segment are done, then
+ * drops that segment. The archive records how much was dropped.
  *
- * The job has the segments' files too (ledger.h). A provider's entry there says which generation its segment
- * is of; the ledger says which generations are dropped.
+ * The job has the segments' files too (ledger.h). A provider's entry in the ledger has the
+ * generation of its segment, and the ledger has the generations that are dropped.
  */
 #ifndef FXT_LAUNCHER_SESSION_ENDED_H
 #define FXT_LAUNCHER_SESSION_ENDED_H
@@ -23,55 +25,57 @@
 
 #define FXT_ENDED_SEGMENTS 16
 
-/* What processes recorded. */
+/* Sums over processes. */
 struct fxt_ended_sum {
 	uint64_t processes;
-	uint64_t events; /* that are in the segment */
+	uint64_t events; /* in the segment */
 	struct fxt_losses losses;
 };
 
 struct fxt_ended_segment {
 	struct fxt_archive_writer archive;
 	bool is_open;        /* it has a file */
-	uint64_t generation; /* 0: it is empty */
-	uint64_t bytes;      /* that it may take, once all have written who do */
+	uint64_t generation; /* 0: the segment is empty */
+	uint64_t bytes;      /* its size at most, after all current writers are done */
 	unsigned writers;
 	struct fxt_ended_sum sum;
 };
 
 struct fxt_ended {
 	pthread_mutex_t lock;
-	pthread_cond_t written; /* somebody is done */
+	pthread_cond_t written; /* signals that a writer is done */
 	const struct fxt_ledger *ledger;
-	uint64_t limit_bytes; /* 0: nothing is kept here, or not any more */
-	uint64_t generations; /* so many were begun; the latest is the segment that is written to */
+	uint64_t limit_bytes; /* 0: no segments are kept, or no longer */
+	uint64_t generations; /* number of generations so far; the newest segment is written
+	                       * to */
 	struct fxt_ended_segment segments[FXT_ENDED_SEGMENTS];
 	struct fxt_ended_sum dropped;
 };
 
-/* Begins with nothing. `ledger` may be NULL, and is kept. */
+/* Begins with no segments. `ledger` may be NULL, and is kept. */
 void fxt_ended_open(struct fxt_ended *ended, uint64_t limit_bytes, const struct fxt_ledger *ledger);
 
-/* Where a provider is to write its rest, at most so many bytes, as far as is known. Waits for other providers
- * where they have to make room; drops what is oldest. NULL: there is no file for it. From any thread.
- */
+/* Returns the archive for a provider's rest; `bytes` is its estimated maximum. Waits for
+ * other providers if they must make room, and drops the oldest segments. NULL: there is no
+ * file for it. From any thread. */
 struct fxt_archive_writer *fxt_ended_begin(
         struct fxt_ended *ended, struct fxt_ledger_entry *entry, uint64_t promised_bytes);
 
-/* It is written. */
+/* The rest is written. */
 void fxt_ended_finish(
         struct fxt_ended *ended, struct fxt_archive_writer *archive, const struct fxt_ended_sum *sum);
 
-/* Appends what was kept to an archive, in which it says what was not. While nobody writes; the segments stay
- * as they are. */
+/* Appends the kept segments to an archive, and records there how much was dropped. Call it
+ * while no thread writes; the segments stay as they are. */
 void fxt_ended_join(const struct fxt_ended *ended, struct fxt_archive_writer *archive);
 
-/* The same at the end of the session, whose archive takes so many bytes more: drops what would make it larger
- * than the limit, and closes. Nothing if that was done. */
+/* The same at the end of the session, followed by closing. The archive will take
+ * `promised_bytes` more; drops the segments that would make it exceed the limit. Does
+ * nothing if it was called before. */
 void fxt_ended_join_at_end(
         struct fxt_ended *ended, struct fxt_archive_writer *archive, uint64_t promised_bytes);
 
-/* Gives back the files. What was dropped is known still. */
+/* Closes the files. The sums of dropped records stay available. */
 void fxt_ended_close(struct fxt_ended *ended);
 
 #endif

@@ -1,17 +1,19 @@
 /*
- * Changing which calls a running session records: the times and numbers by which calls are left out at their
- * end (writer/elided.h), and the patterns by which functions are. Of a provider's trace each change is an
- * event, with when it was.
+ * Changes which calls a running session records: the times and counts that elide calls at
+ * their end (writer/elided.h), and the patterns that exclude functions. Each change becomes
+ * an event in the trace of every provider, with its time.
  *
- * Each agent looks at times and numbers at every call, so such a change is a store for each provider. For
- * patterns the resolver decides anew on all functions, and each agent carries that out (writer/decisions.h):
- * the change is made once all have, and meanwhile calls are recorded by the one filter or the other.
- * Providers that come later begin with what holds then.
+ * Every agent checks times and counts at each call, so such a change is one store per
+ * provider. For patterns, the resolver decides on all functions again, and every agent
+ * carries the decisions out (writer/decisions.h). The change counts as made after all
+ * agents have done so; until then calls are recorded by the old filter or the new one.
  *
- * Functions are muted by such a change too (muting.h), which is told function by function
- * (writer/muted.h), and in no other words: whatever filter comes later, they stay muted.
+ * Muting a function is such a change too (muting.h). It has its own event for every
+ * function (writer/muted.h), and no other. A muted function stays muted under every later
+ * filter.
  *
- * The list of changes is the main thread's to add to; others may read on from where they are at any time.
+ * Only the main thread adds to the list of changes; other threads may read on from their
+ * place at any time.
  */
 #ifndef FXT_LAUNCHER_SESSION_FILTER_CHANGE_H
 #define FXT_LAUNCHER_SESSION_FILTER_CHANGE_H
@@ -21,22 +23,26 @@
 
 #define FXT_FILTER_EVENT "fxt: filter"
 
-/* So long a change waits for providers that may be stopped or confined: those carry it out once they run, or
- * never. Others come to it however busy the machine is, and are waited for. */
+/* How long a change waits for providers that may be stopped or confined: these carry it out
+ * when they run again, or never. Running providers get to it however busy the machine is; a
+ * change waits longer for them. */
 #define FXT_FILTER_PATIENCE_NS         UINT64_C(1000000000)
 #define FXT_FILTER_RUNNING_PATIENCE_NS UINT64_C(30000000000)
 
 #define FXT_FILTER_TEXT_BYTES 2048
 
 struct fxt_filter_change {
-	struct fxt_filter_change *later; /* NULL = this is the last so far (release) */
+	struct fxt_filter_change *later; /* NULL = this is the latest change so far
+	                                  * (release) */
 	uint64_t ticks;
 	struct fxt_call_limits limits;
-	struct fxt_selection filter; /* empty where only limits were changed, as is the next */
+	struct fxt_selection filter; /* empty if only limits were changed, and depth_limit
+	                              * is 0 */
 	uint32_t depth_limit;
-	char *text; /* what holds from then on, as options of fxtrun, cut if it is long. Owned; of a change
-	               that is not made yet, room for the longest */
-	/* That are muted by it, which began then; none: it is another change. */
+	char *text; /* the settings from then on, as options of fxtrun, cut if long. Owned.
+	             * Before the change is made: room for the longest text */
+	/* Functions muted by the change, with the time at which it began; NULL: it mutes
+	 * none. */
 	struct fxt_counted_function **muted;
 	size_t muted_count;
 	uint64_t began_ticks;
@@ -44,37 +50,40 @@ struct fxt_filter_change {
 
 struct fxt_session;
 
-/* Whether the session keeps the sums that leaving calls out takes; else its limits cannot be changed. */
+/* True if the session keeps the sums that eliding calls needs. Otherwise its limits cannot
+ * be changed. */
 bool fxt_filter_may_limit(const struct fxt_session *session);
 
-/* Whether a change is under way: then no other can begin. */
+/* True if a change is in progress: no other one can begin. */
 bool fxt_filter_is_changing(const struct fxt_session *session);
 
 /*
- * Has all providers record by these limits from now on, and by these functions, so many calls deep, once all
- * have heard of it: then the session's listener is told. `filter` is the session's then, and left empty;
- * NULL: it stays as it is, as does the depth, and the change is made. Returns 0, or ENOMEM: nothing is
- * changed.
+ * Applies these limits to all providers at once; and this filter with this depth limit
+ * after all providers know it, which the session's listener is then notified of. Takes
+ * ownership of `filter` and leaves it empty. NULL: filter and depth stay the same, and the
+ * change is made at once. Returns 0, or ENOMEM: nothing is changed.
  */
 int fxt_filter_change(struct fxt_session *session, const struct fxt_call_limits *limits,
         struct fxt_selection *filter, uint32_t depth_limit);
 
-/* Has all providers record no calls of these functions any more, as a change like any other. `functions` is
- * the change's then. Returns the same. */
+/* Mutes these functions in all providers, as a change like any other. Takes ownership of
+ * `functions`. Returns the same. */
 int fxt_filter_mute(struct fxt_session *session, struct fxt_counted_function **functions, size_t count);
 
-/* Has the trigger of that index be another, in the same way; one of zeros: there is none. An index that calls
- * have raised one of (had_calls) is for no other that they raise. Returns the same. */
+/* Replaces the trigger of that index, in the same way; all zeros removes it. An index that
+ * was used for a trigger raised by calls (had_calls) must not be used for another such
+ * trigger. Returns the same. */
 int fxt_filter_change_trigger(struct fxt_session *session, uint32_t index, const struct fxt_trigger *trigger);
 
-/* Has all providers record events of these categories alone from now on, in the same way. Calls that are open
- * end as they began. Returns the same. */
+/* Limits all providers to events of these categories from now on, in the same way. Open
+ * calls end as they began. Returns the same. */
 int fxt_filter_change_categories(struct fxt_session *session, const struct fxt_categories *categories);
 
-/* Makes the change that is under way, if all providers have carried it out or its time is over. */
+/* Completes the change in progress if all providers have carried it out or its time is
+ * over. */
 void fxt_filter_look(struct fxt_session *session);
 
-/* Frees the list; no provider is there any more, nor the resolver. */
+/* Frees the list. Call it after all providers and the resolver have ended. */
 void fxt_filter_changes_free(struct fxt_session *session);
 
 #endif

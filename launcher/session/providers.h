@@ -1,6 +1,7 @@
 /*
- * The providers of a session (session.h): how a process comes to be one, and how one ends. Whether it is to
- * be one at all, admission.h decides; what becomes of it between two recordings, idle.h.
+ * The providers of a session (session.h): making a provider of a process, and ending one.
+ * admission.h decides whether a process becomes a provider, and idle.h handles it between
+ * two recordings.
  */
 #ifndef FXT_LAUNCHER_SESSION_PROVIDERS_H
 #define FXT_LAUNCHER_SESSION_PROVIDERS_H
@@ -13,28 +14,29 @@
 
 struct fxt_session;
 
-/* Has providers told what the options say, until it is changed. */
+/* Sets the terms for providers from the options; they hold until changed. */
 void fxt_session_take_terms(struct fxt_session *session);
 
-/* A process runs untraced, which is counted, and of the first one said. */
+/* Counts a process that runs untraced; prints a message for the first one. */
 void fxt_session_refuse(
         struct fxt_session *session, const struct fxt_archive_provider *who, pid_t pid, const char *reason);
 
-/* The koid of the process that began the process `pid`; 0 if that is not in the trace. */
+/* The koid of the parent of process `pid`; 0 if the parent is not in the trace. */
 uint64_t fxt_session_parent_koid(const struct fxt_session *session, pid_t pid);
 
-/* Room for one provider more, zeroed, which is the caller's until it makes session->count one higher. NULL:
- * no memory. */
+/* Makes room for another provider, zeroed. It belongs to the caller until the caller
+ * increments session->count. NULL: no memory. */
 struct fxt_provider *fxt_session_new_provider(struct fxt_session *session);
 
-/* Makes a provider of a process: it is told how to record, and its thread begins. Returns 0, or an errno
- * value: it does not. */
+/* Makes a provider of a process: gives it its settings and starts its thread. Returns 0, or
+ * an errno value: it was not started. */
 int fxt_session_enlist(struct fxt_session *session, struct fxt_provider *provider);
 
-/* Nothing more is to be learnt of its process. */
+/* Stops watching its process. */
 void fxt_session_forget_process(struct fxt_session *session, struct fxt_provider *provider);
 
-/* Ends a provider, unless its end is known already; one that was aborted may even be joined. */
+/* Ends a provider, unless its end is known already. An aborted provider may even be joined
+ * by this call. */
 void fxt_session_end_provider(
         struct fxt_session *session, struct fxt_provider *provider, enum fxt_ending ending);
 
@@ -42,9 +44,11 @@ void fxt_session_end_provider(
 void fxt_session_process_is_gone(struct fxt_watch *watch, void *session);
 
 /*
- * While a snapshot waits the session does not tell the threads of providers that their processes have ended,
- * so that what these left stays in their memories; then it tells what it put off. The snapshot has to wait
- * until no provider's rest is being taken, which might never be so while processes come and go.
+ * While a snapshot waits, the session holds back the ends of processes from the threads of
+ * their providers, so that the rest of each process stays in its memory. Afterwards it
+ * reports the ends held back. Without this, the snapshot might wait forever: it cannot
+ * begin while the rest of any provider is being taken, and processes may come and go all
+ * the time.
  */
 void fxt_session_note_snapshot(struct fxt_session *session, enum fxt_snapshot_stage stage);
 

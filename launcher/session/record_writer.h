@@ -1,14 +1,16 @@
 /*
- * A provider's records on their way into the archive: functions get their names in place of the placeholders
- * that the agent left (resolver.h), so that the archive is final as it is written. For a name that is late,
- * where the program would have to wait for it, room is left in the archive and filled in once it is known.
- * Each record is as long as its contents; the rest of the room has records that say nothing. A name that does
- * not fit there stays a placeholder, and the archive has to be rewritten at the end.
+ * Writes a provider's records to the archive and replaces the agent's placeholders by
+ * function names (resolver.h), so that the archive is final as it is written. If a name is
+ * late and the program would have to wait for it, the writer leaves room in the archive and
+ * fills the name in later. Each record is as long as its contents; records without content
+ * fill the rest of the room. A name too long for the room stays a placeholder, and the
+ * archive must be rewritten at the end.
  *
- * With a filter the calls of functions that it leaves out are taken out on the way. Then names are waited
- * for, by the program too if it comes to that: without them nobody knows which calls are to be written.
+ * With a filter, the writer removes the calls of excluded functions. It then waits for
+ * names, and lets the program wait if necessary: without a name it cannot tell whether a
+ * call must be written.
  *
- * Everything here is the provider's thread's.
+ * Everything here runs on the provider's thread.
  */
 #ifndef FXT_LAUNCHER_SESSION_RECORD_WRITER_H
 #define FXT_LAUNCHER_SESSION_RECORD_WRITER_H
@@ -23,7 +25,7 @@
 
 /* A string record that waits for its text. */
 struct fxt_late_name {
-	uint64_t at; /* in the archive, in bytes */
+	uint64_t at; /* offset in the archive, in bytes */
 	uint32_t index;
 	struct fxt_markup pc;
 };
@@ -34,41 +36,48 @@ struct fxt_record_writer {
 	struct fxt_resolver *resolver;
 	struct fxt_names *names; /* NULL: placeholders stay */
 	struct fxt_collector *collector;
-	bool nobody_waits;       /* the process records no more: every name can be waited for */
-	bool is_moved;           /* the archive is only to be written until the writer's end */
-	uint64_t names_until_ns; /* if not 0, names are waited for until then, by CLOCK_MONOTONIC, at most */
-	bool left_placeholders;  /* some names did not come, or had no room */
+	bool nobody_waits;       /* the process no longer records: the writer may wait for
+	                          * every name */
+	bool is_moved;           /* the archive is written to only until this writer ends */
+	uint64_t names_until_ns; /* names are waited for until this CLOCK_MONOTONIC time at
+	                          * most; 0 = no such limit */
+	bool left_placeholders;  /* some names did not come, or did not fit */
 	struct fxt_late_name *late;
 	size_t late_count;
-	const struct fxt_selection *filter; /* NULL: nothing is left out */
+	const struct fxt_selection *filter; /* NULL: nothing is excluded */
 	uint8_t *excluded;                  /* by string index; for the collector */
-	uint8_t *gathered;                  /* named records, to be written in one piece; NULL = none yet */
+	uint8_t *gathered;                  /* named records, to be written in one piece;
+	                                     * NULL = none yet */
 	uint32_t gathered_bytes;
-	bool gathered_others; /* they are not plain calls alone */
+	bool gathered_others; /* not all of them are plain calls */
 	struct fxt_call_sample sample;
-	struct fxt_call_counter counter; /* counts nothing, unless who made the writer has it begin */
-	double noise; /* of the events, the share that fxt suggest would have left out; known at the end */
+	struct fxt_call_counter counter; /* counts nothing unless the creator of the writer
+	                                  * begins it */
+	double noise;                    /* share of the events that fxt suggest would have excluded; known at
+	                                  * the end */
 };
 
-/* Has what the collector hands out written to the archive by this writer. `names` may be NULL. Both are
- * kept. */
+/* Makes this writer write the collector's records to the archive. `names` may be NULL.
+ * Keeps both pointers. */
 void fxt_record_writer_begin(struct fxt_record_writer *writer, struct fxt_collector *collector,
         struct fxt_archive_writer *archive, struct fxt_archive_provider *identity,
         struct fxt_resolver *resolver, struct fxt_names *names);
 
-/* Has calls left out. Once, before the first record. `filter` is kept. */
+/* Makes the writer remove excluded calls. Call it at most once, before the first record.
+ * Keeps `filter`. */
 void fxt_record_writer_exclude(struct fxt_record_writer *writer, const struct fxt_selection *filter);
 
-/* Writes what is still gathered, and late names that are known by now. After every call of the collector. */
+/* Writes the records still gathered, and the late names that are known by now. Call it
+ * after every call of the collector. */
 void fxt_record_writer_flush(struct fxt_record_writer *writer);
 
 /* The collector begins anew on a buffer that may have been cleared. */
 void fxt_record_writer_restart(struct fxt_record_writer *writer);
 
-/* From now on all goes to another archive, nothing of which is written any more after the writer's end. */
+/* Sends everything from now on to another archive, which is complete when the writer ends. */
 void fxt_record_writer_move(struct fxt_record_writer *writer, struct fxt_archive_writer *archive);
 
-/* Waits for the names that are late; then the writer is of no more use. */
+/* Waits for the late names; afterwards the writer cannot be used any more. */
 void fxt_record_writer_end(struct fxt_record_writer *writer);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * The states of a session, from its initialization to its end, and the ways between them: what the Fuchsia
- * trace controller calls starting and stopping.
+ * The states of a session from its initialization to its end, and the transitions between
+ * them, which the Fuchsia trace controller calls starting and stopping.
  *
- *   READY --> INITIALIZED --> STARTING --> STARTED --> STOPPING --> STOPPED
- *                  |           ^    |                   ^    ^         |
- *                  |           |    +-------------------+    |         |
- *                  +-----------|-----------------------------+         |
- *                              +---------------------------------------+
- *   all of them --> TERMINATING --> READY, in a lasting session (session.h)
+ *       READY --> INITIALIZED --> STARTING --> STARTED --> STOPPING --> STOPPED
+ *                      |           ^    |                   ^    ^         |
+ *                      |           |    +-------------------+    |         |
+ *                      +-----------|-----------------------------+         |
+ *                                  +---------------------------------------+
+ *       all of them --> TERMINATING --> READY, in a session of several recordings (session.h)
  *
- * A start or a stop commands all providers at once. The session has STARTED, or STOPPED, when the last of
- * them says that it has, or at the deadline: a process that is stopped must not hold up the others.
+ * A start or a stop commands all providers at once. The session is STARTED, or STOPPED,
+ * when the last provider reports it, or at the deadline: a stopped process must not delay
+ * the others.
  */
 #ifndef FXT_LAUNCHER_SESSION_RECORDING_H
 #define FXT_LAUNCHER_SESSION_RECORDING_H
@@ -32,7 +33,7 @@ enum fxt_session_state { /* Fuchsia's values */
 	FXT_SESSION_STATES
 };
 
-/* 0 = all is well. The values are Fuchsia's. */
+/* 0 = no error. The values are Fuchsia's. */
 enum fxt_start_error {
 	FXT_START_NOT_INITIALIZED = 1,
 	FXT_START_ALREADY_STARTED,
@@ -43,64 +44,69 @@ enum fxt_stop_error { FXT_STOP_NOT_INITIALIZED = 1, FXT_STOP_NOT_STARTED, FXT_ST
 
 #define FXT_STOP_PATIENCE_NS UINT64_C(60000000000)
 
-/* The recording of a lasting session ends without those that take longer to stop. */
+/* In a session of several recordings, a recording ends without providers that take longer
+ * to stop. */
 #define FXT_TERMINATE_PATIENCE_NS UINT64_C(5000000000)
 
-/* What the snapshot that is under way must not have changed beneath it. */
+/* What must not change while the current snapshot waits or copies. */
 enum fxt_snapshot_stage {
 	FXT_SNAPSHOT_NONE,
-	FXT_SNAPSHOT_WAITS,  /* threads of providers are not told of ends (provider.h) */
-	FXT_SNAPSHOT_COPIES, /* no memory of a process that goes on is emptied */
+	FXT_SNAPSHOT_WAITS,  /* threads of providers do not learn of ends (provider.h) */
+	FXT_SNAPSHOT_COPIES, /* no memory of a live process is emptied */
 };
 
 struct fxt_recording {
 	enum fxt_session_state state;
-	uint64_t deadline_ns; /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
-	bool results_written; /* by the latest stop */
+	uint64_t deadline_ns; /* for STARTING and STOPPING, by CLOCK_MONOTONIC */
+	bool results_written; /* the latest stop wrote results */
 	enum fxt_snapshot_stage snapshot;
-	bool is_to_end;        /* of a lasting session: all have stopped, or patience is over */
-	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was told to end; 0: it was not */
+	bool is_to_end;        /* in a session of several recordings: all providers have
+	                        * stopped, or the time for it is over */
+	uint64_t terminate_ns; /* CLOCK_MONOTONIC time of the request to end; 0: there was
+	                        * none */
 };
 
-/* Whether the drawing above has a way from one state to the other. */
+/* True if the drawing above has a transition between the two states. */
 bool fxt_recording_may_enter(enum fxt_session_state from, enum fxt_session_state to);
 
 /* The options of the session are known: INITIALIZED. Only from READY. */
 void fxt_recording_initialize(struct fxt_session *session);
 
-/* Whether the state allows a start, or a stop. */
+/* Checks whether the state allows a start, or a stop. */
 enum fxt_start_error fxt_recording_may_start(const struct fxt_session *session);
 enum fxt_stop_error fxt_recording_may_stop(const struct fxt_session *session);
 
-/* Whether the categories fit beside those of the session. */
+/* True if there is room for the categories beside those of the session. */
 bool fxt_recording_has_room(const struct fxt_session *session, const struct fxt_categories *additional);
 
 /*
- * Has all providers begin, and those that come from now on: STARTING, then STARTED. `additional` are recorded
- * too in this run; there is room for them. If the latest stop wrote results, all is
- * cleared whatever the mode. Only if it may start.
+ * Makes all providers begin, and those that come later: STARTING, then STARTED. Also
+ * records `additional` in this run; there must be room for them. If the latest stop wrote
+ * results, all buffers are cleared whatever the mode. Only if a start is allowed.
  */
 void fxt_recording_start(
         struct fxt_session *session, enum fxt_start_mode mode, const struct fxt_categories *additional);
 
-/* Has all providers stop, and with `write_results` what their buffers hold written: STOPPING, then STOPPED.
- * Only if it may stop. */
+/* Makes all providers stop, and with `write_results` writes the contents of their buffers:
+ * STOPPING, then STOPPED. Only if a stop is allowed. */
 void fxt_recording_stop(struct fxt_session *session, bool write_results);
 
-/* No provider begins any more: TERMINATING. Does nothing if the session is terminating already. */
+/* No provider begins any more: TERMINATING. Does nothing if the session is terminating
+ * already. */
 void fxt_recording_terminate(struct fxt_session *session);
 
-/* For a lasting session, TERMINATING: has all providers stop, and what their buffers hold written. */
+/* In a session of several recordings, at TERMINATING: makes all providers stop and writes
+ * the contents of their buffers. */
 void fxt_recording_stop_for_good(struct fxt_session *session);
 
-/* Whether all of them have, or as many as will. */
+/* True if all of them have stopped, or as many as will. */
 bool fxt_recording_is_to_end(const struct fxt_session *session);
 
-/* The trace of a lasting session is final: READY. */
+/* The trace of a recording is final, in a session of several recordings: READY. */
 void fxt_recording_renew(struct fxt_session *session);
 
-/* Whether STARTING or STOPPING is over. The session calls it when a provider has changed its state, and with
- * every beat, for the deadline. */
+/* Checks whether STARTING or STOPPING is over. The session calls it after each change of a
+ * provider's state, and with every beat, for the deadline. */
 void fxt_recording_look(struct fxt_session *session);
 
 #endif

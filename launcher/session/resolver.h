@@ -1,20 +1,23 @@
 /*
- * Names for functions while their programs run: a thread of its own reads ahead in the durable buffers of the
- * providers, where functions and modules are registered, and looks up what their addresses are called. So
- * most names are known before the records that need them are written, and nobody waits for a symbol table.
+ * Finds the names of functions while their programs run. A thread reads ahead in the
+ * durable buffers of the providers, where functions and modules are registered, and looks
+ * up the names of their addresses. Most names are therefore known before the records that
+ * need them are written, and no writer waits for a symbol table.
  *
- *   durable buffer --read ahead--> resolver's thread --> names of a provider <--find-- its record writer
- *                                        ^                                              |
- *                                        +------------------- ask ----------------------+
+ *       durable buffer --read ahead--> resolver's thread --> names of a provider <--find-- its record writer
+ *                                            ^                                              |
+ *                                            +------------------- ask ----------------------+
  *
- * Files are opened when their module is announced, through the process that has it (/proc/PID/root), so that
- * the right one is read although it is unlinked, rebuilt, or seen by that process alone. Where a function
- * stands in the source takes longer: that record is written by the resolver's thread once it is known.
+ * A file is opened when its module is announced, through the process that has it
+ * (/proc/PID/root). This reads the right file even if it is unlinked, rebuilt, or visible
+ * to that process alone. The source position of a function takes longer to find: the
+ * resolver's thread writes that record when it is known.
  *
- * With a filter the resolver also decides which functions are left out, as soon as it has their names, and
- * tells the agent (writer/decisions.h).
+ * With a filter, the resolver also decides which functions are excluded as soon as it has
+ * their names, and passes the decisions to the agent (writer/decisions.h).
  *
- * Errors: memory that is short leaves functions without a name; fxt_names_wait() then says so.
+ * Errors: if memory is short, some functions have no name; fxt_names_wait() then reports
+ * it.
  */
 #ifndef FXT_LAUNCHER_SESSION_NAMER_H
 #define FXT_LAUNCHER_SESSION_NAMER_H
@@ -29,86 +32,97 @@
 #include "symbolizer/markup.h"
 #include "writer/shared.h"
 
-struct fxt_names; /* of one provider; the resolver's own memory */
+struct fxt_names; /* the names of one provider; private to the resolver */
 
 struct fxt_resolver {
-	pthread_mutex_t lock;    /* of all below but `images`, and of what fxt_names hold; held for moments */
-	pthread_cond_t work;     /* somebody asks, or it is to end; awaited by the resolver's thread */
-	pthread_cond_t answered; /* some names are known that were not */
+	pthread_mutex_t lock;    /* for all fields below except `images`, and for the
+	                          * contents of fxt_names; held only briefly */
+	pthread_cond_t work;     /* a thread asks, or the resolver is to end; the resolver's
+	                          * thread waits for it */
+	pthread_cond_t answered; /* new names are known */
 	struct fxt_names *providers;
-	bool has_work; /* since the thread last looked */
-	/* All providers of a session have one filter. NULL: nothing is left out. */
+	bool has_work; /* new work has come since the thread last looked */
+	/* All providers of a session have the same filter. NULL: nothing is excluded. */
 	const struct fxt_selection *filter;
-	uint32_t filter_changes; /* so often it was changed */
+	uint32_t filter_changes; /* number of changes */
 	bool is_awaited;         /* some provider's functions wait for their decisions */
 	bool is_ending;
-	bool has_thread; /* the main thread's, as is `thread` */
+	bool has_thread; /* belongs to the main thread, like `thread` */
 	pthread_t thread;
-	struct fxt_images images; /* the thread's alone */
+	struct fxt_images images; /* belongs to the resolver's thread */
 };
 
-/* What names belong to. */
+/* The provider that names belong to. */
 struct fxt_names_owner {
 	pid_t pid;
 	uint64_t process_koid;
 	const void *buffer; /* the provider's trace buffer */
 	struct fxt_control *control;
-	enum fxt_buffering_mode mode; /* oneshot: there is no durable buffer, but chunks of that kind */
+	enum fxt_buffering_mode mode; /* in oneshot mode there is no durable buffer, but
+	                               * durable chunks */
 	struct fxt_buffer_layout layout;
-	const struct fxt_selection *filter; /* NULL: nothing is left out */
+	const struct fxt_selection *filter; /* NULL: nothing is excluded */
 	uint64_t ticks_per_second;
-	/* Where source positions are written; the archive outlives fxt_resolver_close(), unless
-	 * fxt_names_end() waits for these. */
+	/* Where source positions are written. The archive must outlive
+	 * fxt_resolver_close(), unless fxt_names_end() waits for the positions. */
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider *identity;
 };
 
-/* Prepares the resolver. Its thread begins with the first provider: after the program was started, which
- * would not get back the disposition of a signal that the C library takes for a process with threads. */
+/* Prepares the resolver. Its thread begins with the first provider, after the program was
+ * started: in a process with threads the C library reserves a signal, and the program would
+ * not get back its disposition. */
 void fxt_resolver_open(struct fxt_resolver *resolver);
 
-/* Waits until all that is known to the resolver has its names and its source positions in the archive; ends
- * the thread and gives everything back. All providers' names must have been ended. Nothing if that was done.
- */
+/* Waits until everything known to the resolver has its name, and its source position in the
+ * archive. Then ends the thread and frees everything. The names of all providers must have
+ * been ended before. Does nothing on a second call. */
 void fxt_resolver_close(struct fxt_resolver *resolver);
 
-/* Begins to read ahead for a provider; in the main thread. NULL: memory is short, or there is no thread. */
+/* Begins to read ahead for a provider; on the main thread. NULL: memory is short, or there
+ * is no thread. */
 struct fxt_names *fxt_names_begin(struct fxt_resolver *resolver, const struct fxt_names_owner *owner);
 
 /* The durable buffer begins anew (a start that clears it). */
 void fxt_names_restart(struct fxt_resolver *resolver, struct fxt_names *names);
 
-/* Has functions decided on by another filter from now on, those known too, and their agents carry that out as
- * the change of that number (writer/decisions.h). `filter` is kept until fxt_resolver_close(). Does not wait.
- */
+/* Uses another filter for all functions from now on, also for known ones. Their agents
+ * carry the decisions out as the change of that number (writer/decisions.h). `filter` is
+ * kept until fxt_resolver_close(). Does not wait. */
 void fxt_resolver_change_filter(
         struct fxt_resolver *resolver, const struct fxt_selection *filter, uint32_t change);
 
-/* Has source positions written to another archive from now on. Waits until those are written that are due. */
+/* Writes source positions to another archive from now on. Waits until the positions that
+ * are due are written. */
 void fxt_names_move(
         struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_archive_writer *archive);
 
-/* The last call for `names`: neither buffer nor identity are touched any more once it returns. Waits for
- * nothing, but the archive; `positions`: for the source positions that are due. */
+/* The last call for `names`: after it returns, the resolver touches neither buffer nor
+ * identity. Waits for the archive only; with `positions` also for the source positions that
+ * are due. */
 void fxt_names_end(struct fxt_resolver *resolver, struct fxt_names *names, bool positions);
 
 /*
- * The text of a placeholder or an announcement that is not in the durable buffer, or not yet. Those of one
- * provider are answered in the order in which they came, after what its durable buffer holds now.
+ * Asks for the text of a placeholder or an announcement that is not in the durable buffer,
+ * or not yet. The questions of one provider are answered in order, after the present
+ * contents of its durable buffer.
  */
 void fxt_names_ask(struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_span text);
 
-/* Whether names will never be known, for want of memory: nobody is to wait for one then. */
+/* True if some names will never be known because memory was short: do not wait for any
+ * then. */
 bool fxt_names_have_failed(struct fxt_resolver *resolver, struct fxt_names *names);
 
 /*
- * Waits at most `ns` nanoseconds of CLOCK_MONOTONIC for the name of a placeholder that was asked for or
- * registered; 0 = only looks. Returns whether it is in `function`; its texts hold until fxt_names_end().
+ * Waits for the name of a placeholder that was asked for or registered, at most `ns`
+ * nanoseconds of CLOCK_MONOTONIC; 0 = only looks. Returns true if the name is in
+ * `function`; its texts are valid until fxt_names_end().
  */
 bool fxt_names_wait(struct fxt_resolver *resolver, struct fxt_names *names, const struct fxt_markup *pc,
         uint64_t ns, struct fxt_location *function);
 
-/* The name stands in the archive now: once for each function its source position is to follow. */
+/* The name is in the archive now. Call it once for each function that needs its source
+ * position written. */
 void fxt_names_are_written(
         struct fxt_resolver *resolver, struct fxt_names *names, const struct fxt_markup *pc);
 

@@ -1,30 +1,33 @@
 /*
- * launcher/session/ is the trace manager: it takes in the processes that the agent was loaded into, tells
- * them when to record, and brings what they record into an archive while they run.
+ * launcher/session/ is the trace manager. It accepts the processes that load the agent,
+ * tells them when to record, and writes their records to an archive while they run.
  *
- *   a process --hello--> acceptor --> admission      who is recorded
- *                                        |
- *                                        v
- *                                     session        on which terms (this file)
- *                                        |           recording: when (start, stop, terminate)
- *        memory, shared with it          v
- *        packets <------------------> provider       one process; a thread for each (provider_thread.h)
- *        buffers -- collector -->  record_writer     names in place of addresses, from the resolver
- *                                        |
- *                                        v
- *                                     archive --> output     the raw file, and what is made of it at the end
- *                                        +------> snapshots  the same while the program goes on
+ *       a process --hello--> acceptor --> admission      who is recorded
+ *                                            |
+ *                                            v
+ *                                         session        on which terms (this file)
+ *                                            |           recording: when (start, stop, terminate)
+ *            memory, shared with it          v
+ *            packets <------------------> provider       one process; a thread for each (provider_thread.h)
+ *            buffers -- collector -->  record_writer     names in place of addresses, from the resolver
+ *                                            |
+ *                                            v
+ *                                         archive --> output     the raw file, and the finished trace at the
+ * end
+ *                                            +------> snapshots  the same while the program goes on
  *
- * A session is the clock and the terms that hold for all of its providers, the providers, and the archive
- * they write to. Its states are those of recording.h. Everything in this file is the main thread's, unless it
- * says otherwise. How its providers come and go is in providers.h; idle.h has what is special about a
- * session of several recordings.
+ * A session consists of the clock, the terms that hold for all of its providers, the
+ * providers, and the archive they write to. Its states are those of recording.h. Everything
+ * in this file belongs to the main thread unless stated otherwise. providers.h has how
+ * providers come and go; idle.h has the parts that only a session of several recordings
+ * needs.
  *
- * Errors, in this folder: a function that can fail returns an errno value, and leaves nothing behind that
- * would have to be closed. Where errno says too little (acceptor.h, output.h) it returns -1 and writes one
- * line into error[error_bytes], for its caller to say. What happens to a process or to the archive while the
- * session runs has no caller to be returned to: it is said at once, and once of each kind, and the sums of
- * fxt_session_finish() have it.
+ * Errors, in this folder: a function that can fail returns an errno value and leaves
+ * nothing behind that must be closed. If errno says too little (acceptor.h, output.h), it
+ * returns -1 and writes one line into error[error_bytes], which the caller prints. Errors
+ * of a process or of the archive while the session runs have no caller to return to: each
+ * kind is printed at once, and only once, and is included in the sums of
+ * fxt_session_finish().
  */
 #ifndef FXT_LAUNCHER_SESSION_SESSION_H
 #define FXT_LAUNCHER_SESSION_SESSION_H
@@ -45,39 +48,43 @@ struct fxt_totals {
 	uint64_t events, threads;
 	struct fxt_losses losses;
 	struct fxt_elided_sum elided;
-	uint64_t waited_ticks;    /* that threads waited for the recorder, all together */
-	double noise;             /* of the events, those that fxt suggest would have left out, by a sample */
-	bool trace_is_lost;       /* nothing that could be read was left of the file */
-	uint64_t bytes_unwritten; /* that the archive could not take */
-	uint64_t processes_dropped; /* of those below: they had ended, and others needed the room */
+	uint64_t waited_ticks;      /* time that threads waited for the recorder, summed over all threads */
+	double noise;               /* share of the events that fxt suggest would have excluded, estimated
+	                             * from a sample */
+	bool trace_is_lost;         /* nothing readable was left of the file */
+	uint64_t bytes_unwritten;   /* that the archive could not take */
+	uint64_t processes_dropped; /* those of `processes` that had ended and were dropped to make room for
+	                             * others */
 	uint32_t processes, refused, still_running;
-	bool without_calls;     /* those were not asked for */
+	bool without_calls;     /* the category of calls was not requested */
 	bool has_own_hooks;     /* the program defines the hooks itself; known only if there are no events */
-	bool was_not_started;   /* processes waited for the recording to begin, which it never did */
-	bool uses_project_file; /* some options were not given by who started the session */
+	bool was_not_started;   /* processes waited for the recording to begin, and it never did */
+	bool uses_project_file; /* some options come from the project's file, not from the user who started
+	                         * the session */
 	bool has_kept_old;      /* the trace that was there before is kept */
-	bool left_placeholders; /* some functions are without a name in the archive */
-	bool incomplete;  /* as said before: a provider was aborted, left bad data, or could not be written */
-	char killed[256]; /* how the program itself was, in words; "": it was not */
+	bool left_placeholders; /* some functions have no name in the archive */
+	bool incomplete;        /* as printed before: a provider was aborted, left bad data, or could not be
+	                         * written */
+	char killed[256];       /* how the program itself was killed, in words; "": it was not */
 };
 
-/* What is left of providers that were forgotten. */
+/* Sums of the providers that were forgotten. */
 struct fxt_session_gone {
 	struct fxt_totals totals;
-	uint64_t first_ticks; /* of the first of those that have one; 0 = none has */
+	uint64_t first_ticks; /* of the first forgotten provider that has one; 0 = none has */
 	uint32_t first_id;
-	uint16_t koids[1 << FXT_KOID_REUSE_SHIFT]; /* by pid: how many its processes have had */
+	uint16_t koids[1 << FXT_KOID_REUSE_SHIFT]; /* by pid: number of koids used for its processes */
 };
 
-/* Who is told of what happens to a session. */
+/* Receives the events of a session. */
 struct fxt_session_listener {
 	void (*state_changed)(void *context);
 	void (*alerted)(void *context, const char *name);
-	/* Calls have raised the trigger of that index, so often. */
+	/* Calls raised the trigger of that index `times` times. */
 	void (*triggered)(void *context, uint32_t index, uint64_t times);
-	/* A process that was traced has died of a signal, or ended with a status. */
+	/* A traced process died of a signal, or exited with a status. */
 	void (*process_ended)(void *context, bool by_signal, int number);
-	/* A change of the filter was made; `late` processes have not carried it out yet. */
+	/* A filter change was made; `late` processes have not carried it out yet. */
 	void (*filter_changed)(void *context, uint32_t late);
 	void *context;
 };
@@ -88,32 +95,32 @@ struct fxt_session {
 	struct fxt_ended ended; /* in a circular session */
 	struct fxt_recording recording;
 	struct fxt_resolver resolver;
-	struct fxt_wakeup wakeup;           /* of the main thread, by the threads of the providers */
+	struct fxt_wakeup wakeup;           /* wakes the main thread; used by the threads of the providers */
 	struct fxt_sched sched;             /* not open: context switches are not recorded */
-	struct fxt_filter_change no_change; /* the list of changes begins behind it */
+	struct fxt_filter_change no_change; /* head of the list of changes; itself no change */
 	struct fxt_filter_change *last_change;
-	struct fxt_filter_change *coming_change; /* under way, and in no list; NULL = none is */
+	struct fxt_filter_change *coming_change; /* in progress, not yet in the list; NULL = none */
 	uint64_t change_began_ns;                /* CLOCK_MONOTONIC */
-	struct fxt_call_counts counts;           /* where functions are muted; else empty */
+	struct fxt_call_counts counts;           /* used if functions are muted; else empty */
 	struct fxt_provider_terms terms;         /* the rate is 0 until the first provider comes */
-	struct fxt_clock_pair first;             /* as early as possible */
+	struct fxt_clock_pair first;             /* read as early as possible */
 	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */
-	const struct fxt_ledger *ledger;         /* of all progress; NULL: nobody wants to know */
-	pid_t job;                               /* by which the user knows fxtrun */
-	pid_t program; /* our child; 0 before it was started, and once it has ended */
+	const struct fxt_ledger *ledger;         /* records all progress; NULL: none is kept */
+	pid_t job;                               /* the process number by which the user knows fxtrun */
+	pid_t program; /* our child; 0 before it is started and after it has ended */
 	int epoll;
 	struct fxt_provider **providers; /* those that have not ended, and the latest that have */
 	uint32_t count;
-	uint32_t last_id;              /* of the latest provider there ever was */
-	struct fxt_session_gone *gone; /* those that were forgotten; NULL: none was */
+	uint32_t last_id;              /* id of the newest provider ever made */
+	struct fxt_session_gone *gone; /* the forgotten providers; NULL: none was forgotten */
 	bool program_was_met;          /* our child has been a provider */
 	uint32_t capacity;
-	uint32_t alive;       /* of these: not joined yet */
+	uint32_t alive;       /* of `providers`: those not joined yet */
 	uint32_t refused;     /* processes that run untraced */
-	bool refusal_said;    /* why the first of them does */
-	bool is_over;         /* what ends now ends with the session, or with its recording */
-	bool terminate_sent;  /* the program was sent SIGTERM from here */
-	uint64_t start_ticks; /* where viewers are to open the trace; 0 = nowhere */
+	bool refusal_said;    /* the reason for the first refusal was printed */
+	bool is_over;         /* a provider that ends now ends with the session, or with its recording */
+	bool terminate_sent;  /* the session has sent SIGTERM to the program */
+	uint64_t start_ticks; /* time at which viewers open the trace; 0 = not set */
 };
 
 /* Whether the session outlives its recordings. */
@@ -122,77 +129,83 @@ static inline bool fxt_session_is_idle_session(const struct fxt_session *session
 	return session->terms.options->start == FXT_START_IDLE;
 }
 
-/* Adds what was taken of a provider, but for its threads. */
+/* Adds a provider's records to the sums, except for its threads. */
 void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector);
 
-/* Takes away what the archive does not have after all: its events are overwritten. */
+/* Subtracts the events that the archive does not have after all: they were overwritten. */
 void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *dropped);
 
-/* An image of a process that has recorded: each that an exec begins is a provider. */
+/* An image of a process that has recorded: each exec begins a new image, and each image is
+ * a provider. */
 struct fxt_image {
 	uint64_t process_koid, threads;
-	bool had_runs, had_threads; /* what earlier images did that are counted already */
+	bool had_runs, had_threads; /* earlier images had runs, or threads, that are counted already */
 };
 
-/* Counts the processes that have those images, whose threads were added up, and takes those away that were
- * counted before: who calls exec goes on as the first thread of the next image. Sorts them. NULL: without
- * memory for them each image counts by itself. */
+/* Counts the processes that the images belong to. The threads of all images were summed
+ * before; a thread counted twice is subtracted, because the thread that calls exec goes on
+ * as the first thread of the next image. Sorts `images`. NULL (memory was short): each
+ * image counts as a process. */
 void fxt_totals_join_images(struct fxt_totals *totals, struct fxt_image *images, uint32_t count);
 
 /* Counts the processes and threads of a session. */
 void fxt_session_join_images(const struct fxt_session *session, struct fxt_totals *totals);
 
-/* Adds a provider that has ended: what was taken of it, and what became of it. */
+/* Adds an ended provider to the sums: its records, and how it fared. */
 void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *provider);
 
-/* Whether the fields of a session agree with each other, with its state and with its providers. A DEBUG=1
- * build asks whenever the state or the number of providers has changed. */
+/* True if the fields of a session agree with each other, with its state and with its
+ * providers. A DEBUG=1 build checks this after each change of the state or of the number of
+ * providers. */
 bool fxt_session_is_valid(const struct fxt_session *session);
 
 /*
- * `first` was read when fxtrun began; it is the start of the clock's measurement. Returns 0, or an errno
- * value. options must outlive the session.
+ * `first` was read when fxtrun began; the measurement of the clock starts there. `options`
+ * must outlive the session. Returns 0, or an errno value.
  */
 int fxt_session_open(struct fxt_session *session, const struct fxt_options *options,
         enum fxt_clock_kind clock, struct fxt_clock_pair first);
 
-/* Measures the rate until it is exact enough for the first provider, which has to be told it. Most of the
- * time that takes has passed already. */
+/* Measures the clock rate until it is exact enough for the first provider, which needs it
+ * in its welcome. Most of the measuring time has passed already. */
 void fxt_session_measure_first_rate(struct fxt_session *session);
 
 /* Prepares the memory of the first provider. Returns 0, or an errno value. */
 int fxt_session_prepare(struct fxt_session *session);
 
-/* Shows all providers that the manager lives, gives back those that are done, and looks at the deadline of a
- * start or stop. To be called every 250 ms at least: an agent that misses the heartbeat for a second takes
- * the manager for dead, and does not wait for it any more. */
+/* Moves the heartbeat of all providers, gives back those that are done, and checks the
+ * deadline of a start or stop. Must be called at least every 250 ms: an agent that sees no
+ * heartbeat for a second takes the manager for dead and no longer waits for it. */
 void fxt_session_beat(struct fxt_session *session);
 
-/* The program has ended with that wait status, in that seccomp mode (enum fxt_seccomp), and its provider with
- * it. */
+/* The program has ended with that wait status, in that seccomp mode (enum fxt_seccomp).
+ * Ends its provider too. */
 void fxt_session_program_ended(struct fxt_session *session, int status, uint32_t seccomp);
 
-/* The session is to end: its time is over, or somebody asked for it. The program is told to end by SIGTERM,
- * if it is not to be detached. Once; further calls do nothing. In a lasting session it is the recording that
- * ends, without the program. */
+/* Ends the session, because its time is over or on request. Sends SIGTERM to the program
+ * unless the program is to be detached. Further calls do nothing. In a session of several
+ * recordings this ends the recording and leaves the program running. */
 void fxt_session_terminate(struct fxt_session *session);
 
-/* Ends the providers that are left as still running. Waits until all records are in the archive; sums up. */
+/* Ends the remaining providers as still running, waits until all records are in the
+ * archive, and sums up. */
 void fxt_session_finish(struct fxt_session *session, struct fxt_totals *totals);
 
-/* Has viewers open the trace where the program began to be recorded; once it was summed up.
- * ticks_per_second is the final rate, 0 = none came. In any thread. */
+/* Makes viewers open the trace at the moment the program began to be recorded. Call it
+ * after the summing up, from any thread. ticks_per_second is the final rate, 0 = none was
+ * measured. */
 void fxt_session_describe_start(struct fxt_session *session, uint64_t ticks_per_second);
 
-/* The rate of the clock, measured over the whole run; 0 if no provider ever came. */
+/* The clock rate, measured over the whole run; 0 if no provider ever came. */
 uint64_t fxt_session_final_rate(const struct fxt_session *session);
 
-/* What fxt_session_finish() does behind its waiting, for a lasting session, whose recording has ended. The
- * latter may take long, and is for another thread, while the main one lets processes in. */
+/* The parts of fxt_session_finish() after its waiting, for a session of several recordings,
+ * after a recording has ended. fxt_session_finish_archive() may take long: another thread
+ * calls it while the main thread goes on accepting processes. */
 void fxt_session_sum_up(struct fxt_session *session, struct fxt_totals *totals);
 void fxt_session_finish_archive(struct fxt_session *session, struct fxt_totals *totals);
 
-/* Gives back what a session that came to nothing, or was finished, still holds. */
+/* Frees everything the session still holds, whether it was finished or failed early. */
 void fxt_session_close(struct fxt_session *session);
 
 #endif

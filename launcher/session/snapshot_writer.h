@@ -1,6 +1,6 @@
 /*
- * The process that writes a snapshot (snapshots.h): a fork of fxtrun, in which all is as it was at the fork
- * but the memories that the providers write to.
+ * The process that writes a snapshot (snapshots.h): a fork of fxtrun. Everything in it is
+ * as it was at the fork, except the memories that the providers write to.
  */
 #ifndef FXT_LAUNCHER_SESSION_SNAPSHOT_WRITER_H
 #define FXT_LAUNCHER_SESSION_SNAPSHOT_WRITER_H
@@ -16,9 +16,10 @@ struct fxt_snapshot_result {
 };
 
 /*
- * Writes a finished trace of the session to `path`; if that is empty, beside `output`, the session's, with
- * the first number that no file has. The result goes to `report`, in one piece, and the process ends. At the
- * fork nobody was writing to the archive.
+ * Writes a finished trace of the session to `path`. If `path` is empty, writes it beside
+ * `output`, the session's output, under the first number without a file. Sends the result
+ * to `report` in one piece, and ends the process. No thread may be writing to the archive
+ * at the fork.
  */
 void fxt_snapshot_write(const struct fxt_session *session, const char *path, const char *output, int report)
         __attribute__((noreturn));
