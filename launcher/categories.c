@@ -8,7 +8,7 @@ const struct fxt_known_category fxt_known_categories[FXT_CATEGORIES] = {
         {"sync", "waits for locks, other threads, time and descriptors, and who ended them"},
 };
 
-/* Whether a category goes by that name, which may end in '*'. */
+/* True if the category matches the name, which may end in '*'. */
 static bool category_goes_by(const char *name, const char *category)
 {
 	size_t bytes = strlen(name);

@@ -1,5 +1,5 @@
 /*
- * The categories of events, and the names by which some of them can be requested.
+ * The categories of events, and the names that requests may use for them.
  */
 #ifndef FXT_LAUNCHER_CATEGORIES_H
 #define FXT_LAUNCHER_CATEGORIES_H

@@ -1,6 +1,6 @@
 /*
- * Assertions. They are checked only in a build with DEBUG=1, which stops at the first one
- * that fails.
+ * Assertions. They are checked only in a build with DEBUG=1, which stops at the first
+ * failure.
  */
 #ifndef FXT_LAUNCHER_DEBUG_H
 #define FXT_LAUNCHER_DEBUG_H

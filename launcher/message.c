@@ -1,3 +1,7 @@
+/*
+ * Writes fxtrun's messages, one line in one piece, from any thread. After
+ * fxt_say_without_waiting() it must not wait for the reader of standard error.
+ */
 #include "message.h"
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +19,7 @@
 /* Room for two paths and a sentence. */
 #define LINE_BYTES (2 * 4096 + 512)
 
-/* Names of files and processes may have anything in them, which is not for a terminal. */
+/* Names of files and processes may contain bytes that must not reach a terminal. */
 static size_t message_escape(const char *line, size_t bytes, char *shown, size_t room)
 {
 	struct fxt_span rest = {line, bytes};
@@ -36,18 +40,19 @@ static size_t message_escape(const char *line, size_t bytes, char *shown, size_t
 
 /* ---- lines that wait ---- */
 
-/* What standard error has not taken yet. */
+/* Text that standard error has not taken yet. */
 static struct {
 	pthread_mutex_t lock;
-	pid_t process; /* whose lines these are; 0: none wait here, but whoever says them */
+	pid_t process; /* the process that the kept lines belong to; 0: lines are not kept */
 	size_t bytes;
-	unsigned lost; /* lines */
+	unsigned lost; /* number of lines */
 	char lines[65536];
 } waiting = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* As much as standard error takes at once, or -1 and errno, EAGAIN if that is nothing. A pipe that is said to
- * have room has a page, if nobody else writes to it in between; where the kernel can be told not to wait for
- * that either (pipes from Linux 6.4 on, sockets) it is. */
+/* Writes as much as standard error takes at once. Returns -1 and errno otherwise, EAGAIN if
+ * it takes nothing. A pipe reported as writable has room for a page, unless another process
+ * writes to it in between. If the kernel supports a write that never waits (pipes from
+ * Linux 6.4 on, sockets), it is used. */
 static ssize_t message_write_now(const char *bytes, size_t count)
 {
 	struct pollfd ready = {STDERR_FILENO, POLLOUT, 0};
@@ -65,7 +70,8 @@ static ssize_t message_write_now(const char *bytes, size_t count)
 	return written < 0 && errno != EAGAIN ? write(STDERR_FILENO, bytes, part.iov_len) : written;
 }
 
-/* A line at a time: each is one piece to others who write there. With the lock held. */
+/* Writes one line at a time: each is one piece to other readers and writers. With the lock
+ * held. */
 static void message_put_waiting(bool waits)
 {
 	while (waiting.bytes > 0) {
@@ -78,14 +84,15 @@ static void message_put_waiting(bool waits)
 			continue;
 		if (written < 0 && errno == EAGAIN && !waits)
 			return;
-		if (written <= 0) /* there is nobody to tell */
+		if (written <= 0) /* standard error is gone */
 			written = (ssize_t)waiting.bytes;
 		waiting.bytes -= (size_t)written;
 		memmove(waiting.lines, waiting.lines + written, waiting.bytes);
 	}
 }
 
-/* Whether lines wait here: then the lock is held. A forked process has its parent's, which says them. */
+/* True if lines are kept here; the lock is then held. A forked process leaves its parent's
+ * lines to the parent. */
 static bool message_begin_waiting(void)
 {
 	if (waiting.process == 0)
@@ -161,6 +168,6 @@ void fxt_say(const char *format, ...)
 		message_put_waiting(false);
 		pthread_mutex_unlock(&waiting.lock);
 	} else if (write(STDERR_FILENO, shown, used) < 0) {
-		return; /* there is nobody to tell */
+		return; /* standard error is gone */
 	}
 }

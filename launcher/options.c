@@ -8,9 +8,10 @@
 
 /* Streaming at full rate takes 1.0-1.1 x the floor; with 16 MiB up to 1.3 x. */
 #define DEFAULT_BUFFER_BYTES (64 * MIB)
-/* The least whose durable buffer is as large as any. */
+/* The smallest size that has the largest durable buffer. */
 #define DEFAULT_DESCENDANT_BUFFER_BYTES (16 * MIB)
-/* The program and a dozen full processes that it started; as much of programs with larger buffers. */
+/* Room for the program and a dozen full processes that it started; the same number of
+ * buffers for programs with larger ones. */
 #define DEFAULT_TOTAL_BYTES      (256 * MIB)
 #define DEFAULT_TOTAL_BUFFERS    4
 #define DEFAULT_START_TIMEOUT_NS UINT64_C(5000000000)

@@ -82,8 +82,8 @@ int fxt_preload_environment(const char *agent, const char *socket_path)
 	if (setenv("LD_PRELOAD", list, 1) != 0 || setenv(FXT_SOCKET_ENVIRONMENT, socket_path, 1) != 0)
 		return errno;
 	free(list);
-	/* A program built with AddressSanitizer refuses to run with any library before the sanitizer's. Ours
-	 * is no harm: what it interposes it passes on. */
+	/* A program built with AddressSanitizer refuses to run with any library before the
+	 * sanitizer's. Ours is harmless: it passes on every call that it interposes. */
 	if (asprintf(&asan, "verify_asan_link_order=0%s%s", wishes ? ":" : "", wishes ? wishes : "") < 0)
 		return ENOMEM;
 	if (setenv("ASAN_OPTIONS", asan, 1) != 0)

@@ -32,7 +32,8 @@ int fxt_runtime_dir_check(const struct fxt_runtime_dir *dir)
 {
 	struct stat status;
 
-	/* By the kernel: a library that has another user said says other owners too. */
+	/* The kernel's own call: a library that reports another user to the process also
+	 * reports other owners. */
 	long error = sys_call(SYS_newfstatat, AT_FDCWD, dir->path, &status, AT_SYMLINK_NOFOLLOW);
 
 	if (error < 0)

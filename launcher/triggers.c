@@ -1,3 +1,7 @@
+/*
+ * Reads triggers from their texts, and adds the functions of their patterns to a filter.
+ * Errors are returned, and must not be printed here.
+ */
 #include "triggers.h"
 #include <signal.h>
 #include <stdio.h>
@@ -40,7 +44,8 @@ static const char *trigger_read_status(struct fxt_trigger *t, const char *text, 
 	               : "must have an exit status, such as exit!=0";
 }
 
-/* What is told by a word before or behind the rest; anything else is a call and its time, or an alert. */
+/* Events given by a word before or behind the rest; anything else is a call with its time,
+ * or an alert. */
 static const struct trigger_form {
 	const char *word;
 	bool is_behind;
@@ -54,10 +59,10 @@ static const struct trigger_form {
         {"exit=", false, FXT_TRIGGER_ON_EXIT, trigger_read_status},
 };
 
-/* FUNC>TIME; false: it is no such. */
+/* Reads FUNC>TIME; false: the text has another form. */
 static bool trigger_is_long_call(struct fxt_trigger *t, size_t bytes)
 {
-	const char *than = memrchr(t->text, '>', bytes); /* the last: a name may have some */
+	const char *than = memrchr(t->text, '>', bytes); /* the last one: a name may contain '>' */
 	char time[32] = "";
 
 	if (!than || than == t->text || (size_t)(t->text + bytes - than) > sizeof(time))
@@ -92,7 +97,7 @@ static const char *trigger_read_event(struct fxt_trigger *t, size_t bytes)
 
 /* ---- under which conditions ---- */
 
-/* By default a snapshot is taken at most once in so long: each costs a file and a fork. */
+/* A snapshot is taken by default at most once in this time: each costs a file and a fork. */
 #define SNAPSHOT_EVERY_NS UINT64_C(1000000000)
 
 static const char *trigger_read_after(struct fxt_trigger *t, const char *text)
@@ -153,7 +158,7 @@ static const char *trigger_read_conditions(struct fxt_trigger *t, const char *te
 
 /* ---- all of it ---- */
 
-/* What does not go together. */
+/* Refuses combinations that make no sense together. */
 static const char *trigger_check(const struct fxt_trigger *t)
 {
 	if (t->event == FXT_TRIGGER_ON_LONG_CALL && t->action == FXT_TRIGGER_START)
@@ -172,7 +177,7 @@ const char *fxt_trigger_read(struct fxt_trigger *t, const char *text)
 	        [FXT_TRIGGER_STOP] = "stop",
 	        [FXT_TRIGGER_SNAPSHOT] = "snapshot",
 	        [FXT_TRIGGER_TERMINATE] = "terminate"};
-	const char *colon = strrchr(text, ':'), *wrong; /* the last: a name may have some */
+	const char *colon = strrchr(text, ':'), *wrong; /* the last one: a name may contain colons */
 	size_t action_bytes;
 
 	*t = (struct fxt_trigger){0};

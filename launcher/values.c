@@ -18,7 +18,7 @@ const char *const fxt_pattern_fields[FXT_SELECTION_PATTERNS] = {
         [FXT_SELECTION_NOT_UNDER] = "not_under",
 };
 
-/* A number of MiB, or one with a unit, up to `most` bytes. False: it is none. */
+/* Reads a number of MiB, or one with a unit, up to `most` bytes. False: it is none. */
 static bool value_bytes(const char *text, uint64_t most, uint64_t *bytes)
 {
 	static const char units[] = "KMG";
@@ -28,8 +28,8 @@ static bool value_bytes(const char *text, uint64_t most, uint64_t *bytes)
 
 	if (*text < '0' || *text > '9' || !unit || (*end && end[1]))
 		return false;
-	/* The number alone is compared first: the shift may overflow, as may strtoull, which then gives the
-	 * largest. */
+	/* The number alone is compared first, because the shift may overflow. strtoull()
+	 * may overflow too, and then returns the largest value. */
 	*bytes = number > most >> 10 ? UINT64_MAX : number << 10 * (unit - units + 1);
 	return true;
 }

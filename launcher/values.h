@@ -20,9 +20,7 @@ const char *fxt_value_buffer_bytes(const char *text, uint64_t *bytes);
 /* Reads any size of a trace, in the same format. */
 const char *fxt_value_size(const char *text, uint64_t *bytes);
 
-#define FXT_TIME_MAX_NS                                                         \
-	UINT64_C(1000000000000000000) /* 10^9 s; larger values would make ticks \
-	                               * overflow */
+#define FXT_TIME_MAX_NS UINT64_C(1000000000000000000) /* 10^9 s: ticks must not overflow */
 
 /* Reads a time above 0 as nanoseconds; without a unit it is in seconds
  * (reader/trace/duration.h). */
@@ -38,9 +36,7 @@ const char *fxt_value_depth(const char *text, uint32_t *depth);
 
 /* Reads the percentage of the time that recording may take before functions are muted. */
 const char *fxt_value_muting_percent(const char *text, unsigned *percent);
-#define FXT_MUTING_PERCENT                                         \
-	"20" /* the default: programs with calls of a usual length \
-	      * stay below it */
+#define FXT_MUTING_PERCENT     "20" /* default: calls of usual length stay below it */
 #define FXT_MUTING_PERCENT_MAX 99
 
 /* Checks the name of a file for a trace: it is compressed by Zstandard if it ends in .zst;

@@ -1,3 +1,7 @@
+/*
+ * Serves one connection with non-blocking reads and writes, on the main thread. It must not
+ * wait for its client, except in fxt_connection_drain().
+ */
 #include "connection.h"
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +31,8 @@ void fxt_connection_close(struct fxt_connection *c)
 	c->output_bytes = 0;
 }
 
-/* Waits for what this client can do next, above all take its output; closes when that is nothing. */
+/* Waits for the next possible event of this client, first of all room for its output;
+ * closes if there is none. */
 static void connection_wait(struct fxt_connection *c)
 {
 	struct epoll_event event = {
@@ -104,7 +109,7 @@ void fxt_connection_settle(struct fxt_connection *c)
 	connection_wait(c);
 }
 
-/* Hands over the whole lines that are there, until a reply cannot be sent at once. */
+/* Hands over whole lines until a reply cannot be sent at once. */
 static void connection_take_lines(struct fxt_connection *c)
 {
 	char line[FXT_CONNECTION_LINE_BYTES];
@@ -143,7 +148,7 @@ static void connection_ready(struct fxt_watch *watch, void *context)
 	if (c->output_bytes)
 		connection_flush(c);
 	else if (c->eof)
-		fxt_connection_close(c); /* a hang-up: nothing else was waited for */
+		fxt_connection_close(c); /* a hang-up: no other event was waited for */
 	else
 		connection_receive(c);
 	connection_take_lines(c);

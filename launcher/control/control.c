@@ -1,3 +1,8 @@
+/*
+ * The control socket: makes and locks its directory, accepts clients, and passes their
+ * lines to methods.c. Runs on the main thread and must not wait for a client while the
+ * session runs.
+ */
 #include "control.h"
 #include <dirent.h>
 #include <errno.h>
@@ -52,7 +57,7 @@ static bool control_is_our_user(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == sys_geteuid();
 }
 
-/* A closed connection; NULL: no memory. */
+/* Returns a closed connection for reuse; NULL: no memory. */
 static struct fxt_connection *control_free_connection(struct fxt_control_server *server)
 {
 	struct fxt_connection **clients, *client;
@@ -80,8 +85,8 @@ static void control_accept(struct fxt_watch *watch, void *context)
 	struct fxt_connection *connection;
 
 	if (fd < 0) {
-		/* The client stays in the queue: without a pause this would be called again at once, without
-		 * end. */
+		/* The client stays in the queue. Without a pause this would be called again
+		 * at once, endlessly. */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			fxt_watch_remove(epoll, watch);
 			server->paused = true;
@@ -145,9 +150,10 @@ static void control_filter_changed(void *context, uint32_t late)
 
 /* ---- the socket ---- */
 
-/* Makes the directory, if it is not there yet, and locks it: somebody who begins a session of the same name
- * may otherwise find the socket before it is listened at, take it for a killed session's, and remove it.
- * Returns 0 and a descriptor in *lock, whose closing unlocks it, or an errno value. */
+/* Makes the directory if necessary, and locks it. Without the lock, another process that
+ * begins a session of the same name might find the socket before it listens, take it for a
+ * killed session's, and remove it. Returns 0 and a descriptor in *lock, which unlocks when
+ * closed, or an errno value. */
 static int control_lock_directory(const struct fxt_runtime_dir *dir, int *lock)
 {
 	mode_t mask = umask(0077);
@@ -165,7 +171,8 @@ static int control_lock_directory(const struct fxt_runtime_dir *dir, int *lock)
 	return 0;
 }
 
-/* Removes what killed sessions left, while the directory is locked: who has bound a socket listens at it. */
+/* Removes the sockets of killed sessions. The directory is locked, so every live session
+ * listens at the socket that it has bound. */
 static void control_remove_left_over(const struct fxt_runtime_dir *dir)
 {
 	DIR *directory = opendir(dir->path);
@@ -201,12 +208,14 @@ static int control_bind_locked(struct fxt_control_server *server)
 	return chmod(address.sun_path, 0600) == 0 && listen(fd, SOMAXCONN) == 0 ? 0 : errno;
 }
 
-/* Binds the socket to its name. Returns 0, or an errno value; EADDRINUSE: a session of that name runs. */
+/* Binds the socket to its name. Returns 0, or an errno value; EADDRINUSE: a session of that
+ * name runs. */
 static int control_bind(struct fxt_control_server *server)
 {
 	int error = ENOENT, lock;
 
-	/* A session that ends removes the directory, perhaps between our making it and our locking it. */
+	/* An ending session removes the directory, possibly after we made it and before we
+	 * locked it. */
 	for (int tries = 0; tries < OPEN_TRIES && error == ENOENT; tries++) {
 		error = control_lock_directory(&server->dir, &lock);
 		if (error)
@@ -272,7 +281,7 @@ void fxt_control_stop(struct fxt_control_server *server)
 	unlink(address.sun_path);
 	close(server->listener.fd);
 	server->listener.fd = -1;
-	rmdir(server->dir.path); /* stays if others are in it */
+	rmdir(server->dir.path); /* fails if the directory has other sockets */
 }
 
 void fxt_control_recording_ended(struct fxt_control_server *server, const struct fxt_trace_result *result)

@@ -1,3 +1,7 @@
+/*
+ * SetFilter, SetCategories and SetTrigger: read the parameters, begin the change, and keep
+ * the request until it is made. Runs on the main thread and must not wait for the change.
+ */
 #include "filter_calls.h"
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +10,7 @@
 #include "trigger_calls.h"
 #include "launcher/session/filter_change.h"
 
-/* Why the session cannot make any change now, or NULL. */
+/* The reason why the session cannot make any change now, or NULL. */
 static const char *filter_is_refused(const struct fxt_session *session)
 {
 	if (session->recording.state == FXT_SESSION_READY)
@@ -15,14 +19,14 @@ static const char *filter_is_refused(const struct fxt_session *session)
 	                                       : NULL;
 }
 
-/* The same of one of names. */
+/* The same for a change that needs names. */
 static const char *filter_names_are_refused(const struct fxt_session *session)
 {
 	return session->terms.options->raw ? "--raw leaves functions without names, by which filters choose"
 	                                   : NULL;
 }
 
-/* Why the session cannot do that now, or NULL. */
+/* The reason why the session cannot make this change now, or NULL. */
 static const char *filter_refusal(const struct fxt_filter_params *wish, const struct fxt_session *session)
 {
 	const char *refusal = wish->patterns || wish->has_depth ? filter_names_are_refused(session) : NULL;
@@ -33,8 +37,8 @@ static const char *filter_refusal(const struct fxt_filter_params *wish, const st
 	return refusal ? refusal : filter_is_refused(session);
 }
 
-/* Refuses a request for what is wrong with it, or else for why it cannot be met now. Returns whether there is
- * either. */
+/* Refuses a request with `wrong`, an error of the request, or else with the reason why it
+ * is not possible now. Returns true if there is either. */
 static bool filter_refuse(const struct fxt_request *request, const char *wrong, const char *refusal)
 {
 	if (wrong)
@@ -44,7 +48,8 @@ static bool filter_refuse(const struct fxt_request *request, const char *wrong, 
 	return wrong || refusal;
 }
 
-/* Replies once the change that was begun is made, if there was no error. */
+/* Replies at once if the change failed or is made already; otherwise the request stays
+ * kept. */
 static void filter_await(struct fxt_controller *controller, int error)
 {
 	if (error) {
@@ -94,7 +99,7 @@ void fxt_call_set_categories(
 	filter_await(controller, fxt_filter_change_categories(session, &categories));
 }
 
-/* The index of one that is to be added; FXT_TRIGGERS: there is none left for it. */
+/* Returns the index for a trigger to add; FXT_TRIGGERS: there is none left. */
 static uint32_t filter_free_trigger(const struct fxt_provider_terms *terms, const struct fxt_trigger *trigger)
 {
 	uint32_t index = 0;
@@ -106,7 +111,8 @@ static uint32_t filter_free_trigger(const struct fxt_provider_terms *terms, cons
 	return index;
 }
 
-/* Reads which trigger is to be what. Returns NULL, or what is wrong, in text[text_bytes] or elsewhere. */
+/* Reads the trigger and its index. Returns NULL, or a description of the error, in
+ * text[text_bytes] or elsewhere. */
 static const char *filter_read_trigger(const struct fxt_session *session, json_t *params, uint32_t *index,
         struct fxt_trigger *trigger, char *text, size_t text_bytes)
 {

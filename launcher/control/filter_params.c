@@ -47,7 +47,7 @@ static const char *filter_read_kind(
 	return NULL;
 }
 
-/* Patterns of a kind take the place of those there were. */
+/* Replaces the patterns of a kind. */
 static const char *filter_read_patterns(
         struct fxt_filter_params *read, const struct fxt_selection *now, json_t *params)
 {

@@ -14,14 +14,14 @@ static const struct method {
 	const char *name;
 	/* `params` is an object, or NULL. */
 	void (*call)(struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
-	bool has_fields_only;           /* fields of params that are not these are an error */
+	bool has_fields_only;           /* other fields of params are an error */
 	const char *fields[FIELDS_MAX]; /* ended by NULL */
 } methods[] = {
         {"AwaitTrace", fxt_call_await_trace, true, {NULL}},
         {"GetKnownCategories", fxt_call_get_known_categories, false, {NULL}},
         {"GetProviders", fxt_call_get_providers, false, {NULL}},
         {"GetState", fxt_call_get_state, false, {NULL}},
-        {"InitializeTracing", fxt_call_initialize_tracing, false, {NULL}}, /* it looks at its fields itself */
+        {"InitializeTracing", fxt_call_initialize_tracing, false, {NULL}}, /* checks its fields itself */
         {"RaiseAlert", fxt_call_raise_alert, true, {"alert_name"}},
         {"Recover", fxt_call_recover, true, {NULL}},
         {"SetCategories", fxt_call_set_categories, true, {"categories"}},
@@ -43,7 +43,8 @@ static bool method_has_field(const struct method *method, const char *name)
 	return false;
 }
 
-/* NULL, or what is wrong with params (NULL = none were given), in text[text_bytes] or elsewhere. */
+/* Checks params (NULL = none were given). Returns NULL, or a description of the error, in
+ * text[text_bytes] or elsewhere. */
 static const char *method_check(const struct method *method, json_t *params, char *text, size_t text_bytes)
 {
 	const char *name;

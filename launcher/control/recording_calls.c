@@ -1,3 +1,8 @@
+/*
+ * The calls that initialize, start, stop and terminate. Runs on the main thread. A call
+ * must not wait for the session: requests are kept and get their reply after a change of
+ * state.
+ */
 #include "recording_calls.h"
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +115,8 @@ void fxt_recording_calls_ended(struct fxt_controller *controller, const struct f
 		                (json_int_t)totals->bytes_unwritten, "overwritten",
 		                (json_int_t)totals->losses.overwritten, "complete", result->is_complete,
 		                "provider_stats", fxt_query_statistics(s, true)));
-		if (!fxt_session_is_idle_session(s) || s->program == 0) /* else the main thread goes on */
+		if (!fxt_session_is_idle_session(s) ||
+		        s->program == 0) /* otherwise the main thread goes on */
 			fxt_connection_drain(connection);
 	}
 	json_decref(controller->config);
@@ -205,7 +211,7 @@ static void start_fail(struct fxt_controller *controller, enum fxt_start_error e
 	fxt_rpc_fail(&controller->start, (int)error, start_errors[error].name, start_errors[error].reason);
 }
 
-/* Results that were to be written and could not be make the stop fail, although it has happened. */
+/* If wanted results could not be written, the stop fails although it has happened. */
 static void stop_finish(struct fxt_controller *controller)
 {
 	const struct fxt_session *s = controller->session;

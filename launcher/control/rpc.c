@@ -17,7 +17,8 @@ json_t *fxt_rpc_text(const char *string)
 	return json_string(copy);
 }
 
-/* Sends what was to be said of a request, and steals it: {"jsonrpc", "id", `key`: value}. */
+/* Sends a reply to a request and takes ownership of `value`: {"jsonrpc", "id", `key`:
+ * value}. */
 static void rpc_send(const struct fxt_request *request, const char *key, json_t *value)
 {
 	json_t *message;
@@ -57,8 +58,8 @@ struct fxt_request fxt_rpc_keep(const struct fxt_request *request)
 	return (struct fxt_request){request->connection, json_incref(request->id)};
 }
 
-/* The connection may be closed by a reply, and has its requests forgotten then: *kept must be none by then.
- */
+/* A reply may close the connection, which then has its requests forgotten: *kept must be
+ * empty before that. */
 static struct fxt_request rpc_take(struct fxt_request *kept)
 {
 	struct fxt_request taken = *kept;

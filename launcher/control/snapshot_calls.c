@@ -23,7 +23,7 @@ static void snapshot_done(void *context, const struct fxt_snapshot_result *resul
 	free(path);
 }
 
-/* The kept request of that connection, or NULL; of no connection (NULL): one that is free. */
+/* The kept request of that connection, or NULL; without a connection (NULL): an unused one. */
 static struct fxt_request *snapshot_find(
         struct fxt_controller *controller, const struct fxt_connection *connection)
 {
@@ -33,7 +33,7 @@ static struct fxt_request *snapshot_find(
 	return NULL;
 }
 
-/* One that is free; NULL: no memory. */
+/* Makes an unused one; NULL: no memory. */
 static struct fxt_request *snapshot_new(struct fxt_controller *controller)
 {
 	struct fxt_request *found = snapshot_find(controller, NULL);
@@ -46,7 +46,7 @@ static struct fxt_request *snapshot_new(struct fxt_controller *controller)
 	return &call->request;
 }
 
-/* Why that session gives no snapshot to that client now, or NULL. */
+/* The reason why the session gives this client no snapshot now, or NULL. */
 static const char *snapshot_refusal(
         struct fxt_controller *controller, const struct fxt_connection *connection)
 {
@@ -76,7 +76,8 @@ void fxt_call_snapshot(struct fxt_controller *controller, const struct fxt_reque
 		fxt_rpc_refuse(request, FXT_RPC_NO_SNAPSHOT, reason);
 		return;
 	}
-	/* Before the snapshot is asked for, which may fail at once and say so by snapshot_done(). */
+	/* Before the request to the session, which may fail at once and report it by
+	 * snapshot_done(). */
 	kept = snapshot_new(controller);
 	if (!kept) {
 		fxt_rpc_refuse(request, FXT_RPC_NO_SNAPSHOT, strerror(ENOMEM));

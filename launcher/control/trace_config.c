@@ -1,3 +1,7 @@
+/*
+ * Reads a controller's configuration from JSON into options, on the main thread. The
+ * options must not be used after an error.
+ */
 #include "trace_config.h"
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +127,7 @@ static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 	return NULL;
 }
 
-/* Triggers take the place of those there were. */
+/* Replaces the triggers. */
 static const char *config_triggers(
         json_t *texts, struct fxt_options *o, struct fxt_selection *filter, char *text, size_t text_bytes)
 {
@@ -147,7 +151,7 @@ static const char *config_triggers(
 	return wrong ? text : NULL;
 }
 
-/* Patterns and triggers make a filter of their own. */
+/* Patterns and triggers make a new filter. */
 static const char *config_filter(json_t *config, struct fxt_options *o, char *text, size_t text_bytes)
 {
 	json_t *triggers = json_object_get(config, "triggers");
@@ -173,7 +177,7 @@ static const char *config_filter(json_t *config, struct fxt_options *o, char *te
 	return wrong ? text : NULL;
 }
 
-/* 0: none are muted, where fxtrun was begun with --auto. */
+/* 0: no functions are muted, even if fxtrun was started with --auto. */
 static const char *config_muting_percent(json_t *value, struct fxt_options *o)
 {
 	json_int_t number = json_integer_value(value);
@@ -197,7 +201,8 @@ static const char *config_version(json_t *value, struct fxt_options *o)
 	if (!json_is_object(value) || (major && !json_is_integer(major)) ||
 	        (minor && !json_is_integer(minor)))
 		return "version must have numbers as major and minor";
-	/* The latest version that the client can read. Ours is 0.1; a part that is left out stands for it. */
+	/* Compares with the latest version that the client can read. Ours is 0.1; a missing
+	 * part stands for our value. */
 	return json_integer_value(major) < 0 ||
 	                       (json_integer_value(major) == 0 && minor && json_integer_value(minor) < 1)
 	               ? "version: traces are of version 0.1, and not of an earlier one"

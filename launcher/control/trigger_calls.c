@@ -1,3 +1,7 @@
+/*
+ * Carries out triggers: decides whether an event leads to an action, and when. Runs on the
+ * main thread; must not wait, so a delayed action is due by a timer.
+ */
 #include "trigger_calls.h"
 #include <inttypes.h>
 #include <string.h>
@@ -16,8 +20,8 @@ static const struct fxt_trigger *trigger_of(const struct fxt_controller *control
 
 static const char *trigger_take_snapshot(struct fxt_controller *controller, const struct fxt_trigger *trigger)
 {
-	/* One that is yet to be taken will have the call too, and a slow disk gets no more of them than it
-	 * can take. */
+	/* A snapshot that is yet to be taken will include this call too; this also limits
+	 * the number for a slow disk. */
 	if (fxt_trigger_is_of_calls(trigger) && fxt_snapshots_is_one_waiting(controller->snapshots))
 		return NULL;
 	return fxt_snapshots_request(controller->snapshots, "", NULL, NULL);
@@ -50,7 +54,7 @@ static void trigger_act(struct fxt_controller *controller, const struct fxt_trig
 
 /* ---- when ---- */
 
-/* Has the timer go off when the first of those that are due is. */
+/* Sets the timer to the earliest due action. */
 static void trigger_set_timer(const struct fxt_controller *controller)
 {
 	struct itimerspec at = {0};
@@ -81,7 +85,7 @@ static void trigger_timer_ready(struct fxt_watch *watch, void *context)
 	trigger_set_timer(controller);
 }
 
-/* Whether the trigger does what it is for, having been raised so many times more. */
+/* Decides whether the trigger acts now, after being raised `times` more times. */
 static bool trigger_is_due(
         const struct fxt_trigger *trigger, struct fxt_trigger_state *state, uint64_t times, uint64_t now)
 {
@@ -97,11 +101,11 @@ static bool trigger_is_due(
 		return false;
 	}
 	state->last_ns = now;
-	state->passed += trigger->once_after ? 0 : times - 1; /* the same will do for them */
+	state->passed += trigger->once_after ? 0 : times - 1; /* one action serves all of them */
 	return true;
 }
 
-/* Says how often the default has kept a trigger from what it does; then that begins anew. */
+/* Prints how often the default limit has suppressed the action, and resets that count. */
 static void trigger_say_passed(struct fxt_controller *controller, uint32_t index)
 {
 	const struct fxt_trigger *trigger = trigger_of(controller, index);
@@ -144,7 +148,8 @@ void fxt_triggers_on_alert(struct fxt_controller *controller, const char name[FX
 
 void fxt_triggers_on_calls(struct fxt_controller *controller, uint32_t index, uint64_t times)
 {
-	if (!fxt_trigger_is_of_calls(trigger_of(controller, index))) /* it was, until just now */
+	if (!fxt_trigger_is_of_calls(
+	            trigger_of(controller, index))) /* the index had such a trigger until just now */
 		return;
 	fxt_alert_tell_trigger(controller, index);
 	trigger_raised(controller, index, times);

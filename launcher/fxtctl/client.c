@@ -1,3 +1,7 @@
+/*
+ * Finds sessions, connects to one, and makes calls. fxtctl has one thread; every wait has a
+ * timeout, and every error ends the process.
+ */
 #include "client.h"
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +29,7 @@ void fxt_client_fail(int status, const char *format, ...)
 	exit(status);
 }
 
-/* Ends the process, unless other sessions are to be asked too. */
+/* Ends the process, unless other sessions must be queried too. */
 static void client_does_not_answer(const struct fxt_client *client)
 {
 	if (!client->is_one_of_many)
@@ -67,7 +71,7 @@ void fxt_client_each(void (*found)(struct fxt_client *client))
 
 	if (!error && !directory)
 		error = errno;
-	if (error == ENOENT) /* nobody began a session yet */
+	if (error == ENOENT) /* no session was started yet */
 		return;
 	if (error)
 		fxt_client_fail(1, "%s: %s", path, fxt_runtime_dir_error(error));
@@ -80,7 +84,7 @@ void fxt_client_each(void (*found)(struct fxt_client *client))
 	closedir(directory);
 }
 
-/* What client_match() looks for among all sessions, and what it found. */
+/* The session that client_match() searches for among all sessions, and the result. */
 static struct {
 	long pid; /* 0 = any */
 	unsigned count;
@@ -124,8 +128,8 @@ void fxt_client_connect(struct fxt_client *client, const char *name)
 
 /* ---- calls ---- */
 
-/* Sends the text with a newline at its end. That a session has hung up, or takes nothing, shows when no reply
- * comes. */
+/* Sends the text with a newline. If the session has hung up or takes nothing, this shows
+ * when no reply comes. */
 static void client_send_line(struct fxt_client *client, char *text)
 {
 	size_t bytes = strlen(text) + 1, sent = 0;

@@ -1,3 +1,7 @@
+/*
+ * The commands of fxtctl: build a request from the options, and print the reply as text or
+ * JSON. Texts of a session must be made safe before they are printed (fxtctl_string()).
+ */
 #include "commands.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -206,7 +210,7 @@ json_t *fxtctl_absolute_path(const char *file)
 	return json_string(path);
 }
 
-/* Of what could not be written only the bytes are known. */
+/* For data that could not be written, only the number of bytes is known. */
 static void fxtctl_print_trace(const json_t *result, const char *path)
 {
 	int64_t lost = fxtctl_number(result, "lost"), unwritten = fxtctl_number(result, "bytes_unwritten");
@@ -262,7 +266,7 @@ void fxtctl_take_filter_file(const char *path)
 		fxt_client_fail(2, "--filter-file=%s: %s", path, wrong);
 }
 
-/* Has the session record otherwise from now on. */
+/* Changes the session's settings from now on. */
 static void filter_must_change(const char *method, json_t *params)
 {
 	json_t *result = fxtctl_must_call(method, params, FXT_CLIENT_FILTER);
@@ -372,7 +376,7 @@ void fxtctl_alert(void)
 	json_decref(result);
 }
 
-/* Shows what comes until the session ends; with --json as one object a line. */
+/* Shows every object that comes until the session ends; with --json as one object per line. */
 void fxtctl_watch(void)
 {
 	json_t *object;
@@ -410,7 +414,8 @@ void fxtctl_recover(void)
 
 void fxtctl_terminate(void)
 {
-	/* The trace is final once the program has ended, and that is up to it. */
+	/* The trace is final only after the program has ended, which takes as long as the
+	 * program needs. */
 	json_t *result = fxtctl_must_call("TerminateTracing", json_object(), FXT_CLIENT_FOREVER);
 
 	if (!fxtctl_show_json(result)) {

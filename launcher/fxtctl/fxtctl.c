@@ -1,6 +1,6 @@
 /*
- * fxtctl: asks a running session of fxtrun what it does, starts and stops it, has it write a snapshot, or
- * ends it, over its control socket (control.h).
+ * fxtctl: queries a running session of fxtrun, starts and stops it, requests a snapshot, or
+ * ends the session, over its control socket (control.h). This file reads the command line.
  */
 #include "commands.h"
 #include <errno.h>
@@ -57,9 +57,9 @@ static const char help[] =
 static const struct command {
 	const char *name;
 	void (*run)(void);
-	const char *options; /* letters of those that are for it alone */
-	const char
-	        *operand; /* what it needs, or may have if there are brackets around that; NULL = nothing */
+	const char *options; /* letters of options for this command only */
+	const char *operand; /* required argument, or optional if it is in brackets; NULL =
+	                      * none */
 } commands[] = {
         {"list", fxtctl_list, "", NULL},
         {"status", fxtctl_status, "", NULL},
@@ -92,7 +92,7 @@ static const struct command *fxtctl_find_command(const char *name)
 	fxt_client_fail(2, "%s: no such command; fxtctl --help lists them all", name);
 }
 
-/* Refuses options that are for another command than the one given. */
+/* Refuses options of another command than the given one. */
 static void fxtctl_check_options(const struct command *command)
 {
 	const struct {

@@ -1,6 +1,7 @@
 /*
- * fxtctl record: has a session that lasts (fxtrun --start=idle) make one recording, and waits for its trace.
- * The session ends the recording by itself if this process dies.
+ * fxtctl record: makes one recording in a session of several recordings (fxtrun
+ * --start=idle), and waits for its trace. The session ends the recording by itself if this
+ * process dies.
  */
 #include "commands.h"
 #include <signal.h>
@@ -14,7 +15,8 @@
 static struct fxt_client client;
 static int connection; /* the client's, for the handler */
 
-/* The time is over, or somebody interrupts: the trace comes all the same. A second interruption kills. */
+/* Ends the recording at the end of its time or at an interrupt: the trace comes all the
+ * same. A second interrupt kills the process. */
 static void record_end(int signal)
 {
 	static const char request[] =
@@ -83,8 +85,8 @@ static void record_must_call(const char *method, json_t *params, unsigned timeou
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
 
-/* While they are held, whoever sees that the recording has begun may end it, and gets its trace. Returns what
- * was held before. */
+/* Blocks the signals until their handler is ready: a signal sent as soon as the recording
+ * has begun then still ends it with a trace. Returns the earlier mask. */
 static sigset_t record_hold_signals(void)
 {
 	sigset_t held, before;
@@ -108,7 +110,8 @@ static void record_await_signals(uint64_t duration_ns, const sigset_t *before)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* The reply to that request, not to the one that ends the recording. */
+/* Returns the reply to the first request, not the reply to the request that ends the
+ * recording. */
 static json_t *record_await_trace(void)
 {
 	json_t *reply = NULL;

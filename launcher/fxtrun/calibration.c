@@ -1,3 +1,7 @@
+/*
+ * Measures the cost of recording a call with a second fxtrun. Runs before the session, on
+ * the main thread. The user's settings must not influence it.
+ */
 #include "calibration.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +14,8 @@
 #include "launcher/session/output.h"
 #include "reader/trace/tables.h"
 
-/* Calls in a batch; batches that are not counted, since they warm up the caches; batches that are. */
+/* Calls in a batch; batches for warming up the caches, which are not counted; batches that
+ * are counted. */
 enum { LEAVES = 2000, WARM_UP = 10, BATCHES = 50 };
 
 void __cyg_profile_func_enter(void *function, void *call_site);
@@ -18,7 +23,8 @@ void __cyg_profile_func_exit(void *function, void *call_site);
 
 void fxt_calibration_calls(void)
 {
-	/* To the hooks functions are addresses. These are nobody's, so that no names are looked for. */
+	/* The hooks see functions as addresses. These addresses belong to no function, so
+	 * no names are looked up. */
 	void *const batch = (void *)0x1000, *const leaf = (void *)0x2000, *const site = (void *)0x3000;
 
 	for (int i = 0; i < WARM_UP + BATCHES; i++) {
@@ -31,7 +37,8 @@ void fxt_calibration_calls(void)
 	}
 }
 
-/* What a call took in each batch, in picoseconds: by its own record, and by the record of the whole batch. */
+/* The time of a call in each batch, in picoseconds: from its own record, and from the
+ * record of the whole batch. */
 struct costs {
 	double within[BATCHES], whole[BATCHES];
 };
@@ -76,8 +83,8 @@ static int calibration_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Other programs and page faults only ever lengthen a batch: the fastest quarter knows nothing of them. What
- * lies between the fastest batch of all and the median is taken for the error. */
+/* Other programs and page faults can only lengthen a batch, so the fastest quarter is free
+ * of them. The difference between the fastest batch and the median is taken as the error. */
 static struct fxt_call_cost calibration_evaluate(struct costs *costs)
 {
 	qsort(costs->within, BATCHES, sizeof(double), calibration_compare);
@@ -91,8 +98,9 @@ static struct fxt_call_cost calibration_evaluate(struct costs *costs)
 	};
 }
 
-/* Records the calls into `output`. Returns the wait status. Where fxtrun was started with SIGCHLD ignored
- * there is none, and it is 0: the trace tells whether all went well. */
+/* Records the calls into `output`. Returns the wait status. If fxtrun was started with
+ * SIGCHLD ignored, there is no status and 0 is returned; the trace then shows whether it
+ * worked. */
 static int calibration_record(int output)
 {
 	char self[PATH_MAX] = "";
@@ -101,10 +109,10 @@ static int calibration_record(int output)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		/* What the user has asked for elsewhere, by FXT_OPTIONS or in .fxtrc, is not for this one; it
-		 * may well be to calibrate.  The trace is the standard output. All of its buffer is there
-		 * before the calls begin, as it is for those of a program that is no faster than the manager.
-		 */
+		/* The user's options in FXT_OPTIONS or .fxtrc must not apply here; they may
+		 * even request a calibration. The trace goes to the standard output. Its
+		 * whole buffer is allocated before the calls begin, as for a program that
+		 * is no faster than the manager. */
 		unsetenv("FXT_OPTIONS");
 		if (bytes > 0 && chdir("/") == 0 && dup2(output, STDOUT_FILENO) >= 0 &&
 		        dup2(nowhere, STDERR_FILENO) >= 0)

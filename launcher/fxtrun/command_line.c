@@ -1,3 +1,7 @@
+/*
+ * Reads the options of fxtrun from a project's file, $FXT_OPTIONS and the command line.
+ * Runs first, on the only thread. It must change nothing but the options.
+ */
 #include "command_line.h"
 #include <getopt.h>
 #include <stdio.h>
@@ -9,7 +13,8 @@
 
 enum { WORDS_MAX = 512, ERROR_BYTES = 1024 };
 
-/* getopt_long() returns this plus the index of a long option; a short one is its letter, which is less. */
+/* getopt_long() returns this plus the index for a long option; a short option returns its
+ * letter, which is less. */
 #define FIRST_LONG 256
 
 static const struct fxt_option *option_of(int value)
@@ -38,7 +43,7 @@ static const char *option_must_be(const struct fxt_option *option)
 	return text;
 }
 
-/* Does what an option says. Returns NULL, or what is wrong with its value. */
+/* Applies an option. Returns NULL, or the error in its value. */
 static const char *option_apply(const struct fxt_option *option, struct fxt_options *o, const char *value)
 {
 	void *member = (char *)o + option->member;
@@ -65,7 +70,8 @@ struct getopt_tables {
 
 static void option_fill_getopt_tables(struct getopt_tables *tables)
 {
-	/* Stop at the program, whose options are its own, and tell a missing value from an unknown option. */
+	/* Stop at the program, which has its own options, and distinguish a missing value
+	 * from an unknown option. */
 	char *letter = stpcpy(tables->letters, "+:");
 
 	for (unsigned i = 0; i < fxt_option_count; i++) {
@@ -82,7 +88,7 @@ static void option_fill_getopt_tables(struct getopt_tables *tables)
 	tables->options[fxt_option_count] = (struct option){0};
 }
 
-/* An option that there is not, and which was meant. */
+/* Describes an unknown option, and the option that was probably meant. */
 static void option_say_unknown(
         const char *given, const struct option *options, char *error, size_t error_bytes)
 {
@@ -95,7 +101,8 @@ static void option_say_unknown(
 		        "unknown option %s (did you mean --%s?); fxtrun --help lists them all", given, meant);
 }
 
-/* What getopt_long() refused: it returned `value`, and the option, if it is one of ours, is in optopt. */
+/* Describes a refusal of getopt_long(): it returned `value`, and the option, if known, is
+ * in optopt. */
 static void option_say_refused(
         int value, char *const *argv, const struct option *options, char *error, size_t error_bytes)
 {
@@ -112,8 +119,8 @@ static void option_say_refused(
 		option_say_unknown(argv[optind - 1], options, error, error_bytes);
 }
 
-/* Takes over the options that argv begins with, behind argv[0]; optind is the first of what is behind them.
- */
+/* Applies the options at the beginning of argv, behind argv[0]; optind is then the first
+ * argument behind them. */
 static enum fxt_command_line_result command_line_take(
         struct fxt_options *o, int argc, char **argv, bool is_project, char *error, size_t error_bytes)
 {
@@ -121,7 +128,7 @@ static enum fxt_command_line_result command_line_take(
 	int value;
 
 	option_fill_getopt_tables(&tables);
-	optind = 0; /* glibc: begin anew, whatever was parsed before */
+	optind = 0; /* glibc: start anew, whatever was parsed before */
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, tables.letters, tables.options, NULL)) != -1) {
 		const struct fxt_option *option;
@@ -149,7 +156,7 @@ static enum fxt_command_line_result command_line_take(
 	return FXT_COMMAND_LINE_RUN;
 }
 
-/* Takes over options from a text, in which no program may stand. The text is kept. */
+/* Applies options from a text, which must not contain a program. Keeps the text. */
 static enum fxt_command_line_result command_line_take_text(struct fxt_options *o, char *text,
         const char *source, bool is_project, char *error, size_t error_bytes)
 {
@@ -220,7 +227,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 	if (result == FXT_COMMAND_LINE_RUN) {
 		result = command_line_take(o, argc, argv, false, error, error_bytes);
 	} else if (result == FXT_COMMAND_LINE_WRONG) {
-		/* Who asks for help gets it, whatever is wrong elsewhere. */
+		/* A request for help is met whatever is wrong elsewhere. */
 		result = command_line_take(o, argc, argv, false, unsaid, sizeof(unsaid));
 		result = result == FXT_COMMAND_LINE_RUN ? FXT_COMMAND_LINE_WRONG : result;
 	}
@@ -254,7 +261,8 @@ enum fxt_command_line_result fxt_command_line_parse(
 	return FXT_COMMAND_LINE_RUN;
 }
 
-/* Prints text in lines that begin in HELP_COLUMN, the first one after `column` that was printed already. */
+/* Prints text in lines that begin in HELP_COLUMN; the first one follows `column` characters
+ * printed already. */
 static void help_print_wrapped(const char *text, int column)
 {
 	enum { HELP_COLUMN = 30, WIDTH = 80 };

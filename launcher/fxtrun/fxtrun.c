@@ -1,5 +1,6 @@
 /*
- * fxtrun: runs a program and leaves a trace of it. Here is what comes before the run (run.h).
+ * fxtrun: runs a program and leaves a trace of it. This file has the steps before the run
+ * (run.h).
  */
 #include <malloc.h>
 #include <signal.h>
@@ -15,8 +16,8 @@
 #include "run.h"
 #include "target.h"
 
-/* Finds, measures and opens all that the run needs. Returns 0, or the exit status and one line in
- * error[error_bytes]. */
+/* Finds, measures and opens everything that the run needs. Returns 0, or the exit status
+ * and one line in error[error_bytes]. */
 static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 {
 	const struct fxt_options *options = &run->options;
@@ -28,19 +29,19 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 		return FXT_EXIT_FAILED;
 	if (options->calibrate && fxt_calibrate(&run->call_cost, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
-	/* The output comes last: opening it may replace an old trace. */
+	/* The output comes last, because opening it may replace an old trace. */
 	if (options->start != FXT_START_CONTROLLER && options->start != FXT_START_IDLE &&
 	        fxt_trace_output_open(
 	                &run->output, options->output_file, false, " with -o", error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
-	/* A controller says later whether one is needed, when the job would not have it. */
+	/* A controller may need one later, which the job could not share then. */
 	if (options->start >= FXT_START_CONTROLLER || run->output.is_compressed)
 		run->queue = fxt_compressor_map_queue();
 	fxt_trace_output_compress(&run->output, options->buffering_mode, run->queue);
 	return 0;
 }
 
-/* Whether this process records: the job then makes a trace of what is left. */
+/* True in the recorder: the job then makes a trace of the available records. */
 static bool fxtrun_is_recorder;
 
 static void fxtrun_end_without_memory(void)
@@ -51,8 +52,9 @@ static void fxtrun_end_without_memory(void)
 	_exit(FXT_EXIT_FAILED);
 }
 
-/* The C library sets 64 MiB of address space apart for each thread that allocates, as long as there is any:
- * where that is limited the buffers of processes that come later would find none. */
+/* The C library reserves 64 MiB of address space for each thread that allocates, as long as
+ * there is any. If the address space is limited, later processes would find none for their
+ * buffers. */
 static void fxtrun_spare_address_space(void)
 {
 	struct rlimit limit;
@@ -70,8 +72,8 @@ int main(int argc, char **argv)
 
 	fxt_end_without_memory = fxtrun_end_without_memory;
 	fxtrun_spare_address_space();
-	/* The first half of a measurement that takes 4 ms: all that is done before the first provider comes
-	 * is done in its time. */
+	/* Begins a measurement that takes 4 ms; everything done before the first provider
+	 * comes is part of that time. */
 	run.clock = fxt_clock_choose();
 	run.first = fxt_clock_read_pair(run.clock);
 	fxt_spawn_guard_descriptors();
@@ -120,7 +122,8 @@ int main(int argc, char **argv)
 	} else if (run.output.name) {
 		fxt_trace_output_abandon(&run.output);
 	}
-	/* A program that is left behind may be stopped, and the job with it: it is to see the end. */
+	/* A program left behind may be stopped, and the job with it: continue the job, so
+	 * that it sees the end. */
 	fxt_job_continue(&run.job);
 	fxt_say_all();
 	return result;

@@ -1,3 +1,8 @@
+/*
+ * The job: the process that the shell started. It passes signals on, stops and continues
+ * with the program, and ends as the recorder does. It must outlive the recorder, so it
+ * blocks all signals and reads them.
+ */
 #include "job.h"
 #include <errno.h>
 #include <poll.h>
@@ -11,11 +16,11 @@
 #include <unistd.h>
 #include "launcher/message.h"
 
-/* What stops a process that does not catch it. */
+/* Signals that stop a process which does not catch them. */
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
-/* From the recorder: a signal out of `stops` is pending, and to be taken. If the program has gone on since,
- * SIGCONT has cleared it: so nothing is left to be raced for. */
+/* From the recorder: a signal of `stops` is pending and must be taken. If the program was
+ * continued in the meantime, SIGCONT has cleared the pending signal, so there is no race. */
 #define TAKE_STOP SIGRTMIN
 
 static void job_add_stops(sigset_t *set)
@@ -39,14 +44,15 @@ static void job_take_stop(void)
 	job_mask_stops(SIG_BLOCK);
 }
 
-/* Whether the recorder died of an error of its own, or of memory that is short. */
+/* True if the recorder died of an error of its own, or because memory was short. */
 static bool job_is_failure(int signal)
 {
 	return signal == SIGABRT || signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
 	       signal == SIGILL || signal == SIGSYS;
 }
 
-/* Ends as the recorder did; one of whose errors there may be a core file leaves that one alone. */
+/* Ends as the recorder did. If the recorder had an error of its own and may have left a
+ * core file, exits with a failure instead, which leaves that file alone. */
 static void job_end(int status) __attribute__((noreturn));
 
 static void job_end(int status)
@@ -84,17 +90,17 @@ void fxt_job_raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Whether somebody would not wait for the rest of the trace: the recorder dies of these signals where it
- * allows it (fxt_signals_allow_interrupts), and nowhere else. */
+/* True if the user interrupted the rest of the work on the trace: the recorder dies of
+ * these signals only after it allows them (fxt_signals_allow_interrupts). */
 static bool job_was_interrupted(int status)
 {
 	return WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT;
 }
 
 /*
- * Blocks all signals, and returns the mask before. A signal to the process group is meant for the program,
- * which may handle any of them; the job has to outlive the signal, and reads and drops it. The kernel's own
- * call is needed, since libc leaves out two signals.
+ * Blocks all signals, and returns the earlier mask. A signal to the process group is meant
+ * for the program, which may handle any signal; the job must survive it, and reads and
+ * drops it. This needs the kernel's own call, since libc leaves out two signals.
  */
 static uint64_t job_block_all(void)
 {
@@ -121,7 +127,7 @@ static void job_unblock_faults(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* All but those that stop the job, which the recorder has it take. */
+/* All signals except those that stop the job, which it takes at the recorder's request. */
 static sigset_t job_signals_to_read(void)
 {
 	sigset_t set;
@@ -145,7 +151,8 @@ static void job_take_signal(
 		if (waitpid(recorder, &status, WNOHANG) != recorder)
 			return;
 		if (WIFSIGNALED(status) && !job_was_interrupted(status)) {
-			/* Nobody is left to say when a stop is to be taken: each is, as it comes. */
+			/* The recorder can no longer say when to stop, so each stop is
+			 * taken as it comes. */
 			job_mask_stops(SIG_UNBLOCK);
 			fxt_recovery_run(recovery, signals, WTERMSIG(status));
 		}
@@ -196,12 +203,13 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recov
 		return error;
 	}
 	if (recorder == 0) {
-		/* Else what is handed over to a job that was killed would live on. */
+		/* Otherwise descriptors handed over to a killed job would stay alive. */
 		close(recovery->ledger->from_recorder);
 		close(signal_fd);
 		setpgid(0, 0);
 		job_unblock_faults();
-		/* Signals sent by name (pkill fxtrun) are for the job, which passes them on, once. */
+		/* Signals sent by name (pkill fxtrun) must reach only the job, which passes
+		 * them on once. */
 		prctl(PR_SET_NAME, "fxt-recorder");
 		return 0;
 	}
@@ -214,7 +222,7 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recov
 
 void fxt_job_stop(const struct fxt_job *job, int signal)
 {
-	if (getppid() != job->pid) /* it was killed */
+	if (getppid() != job->pid) /* the job was killed */
 		return;
 	kill(job->pid, signal);
 	sigqueue(job->pid, TAKE_STOP, (union sigval){0});

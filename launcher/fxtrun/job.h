@@ -21,7 +21,7 @@
 #include "recovery.h"
 
 struct fxt_job {
-	pid_t pid;   /* the process number by which the user knows fxtrun */
+	pid_t pid;   /* the process number that the user knows fxtrun by */
 	pid_t group; /* process group; the program's too */
 };
 

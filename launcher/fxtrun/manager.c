@@ -1,3 +1,8 @@
+/*
+ * The main thread's loop while the program runs: signals, ended children, and the
+ * heartbeat. It must wake up at least every 100 ms, so no handler may wait for a process or
+ * a disk.
+ */
 #include "manager.h"
 #include <errno.h>
 #include <sys/prctl.h>
@@ -7,17 +12,18 @@
 #include "launcher/message.h"
 #include "launcher/session/death.h"
 
-/* An agent that sees no heartbeat for 1 s takes fxtrun for dead, and drops instead of waiting for it. */
+/* An agent that sees no heartbeat for 1 s takes fxtrun for dead, and drops records instead
+ * of waiting for it. */
 #define BEAT_NS UINT64_C(100000000)
 
-/* Takes the ends of all children: of the program, of what it left behind to us (--decouple), and of the
- * writers of snapshots, whose ends are learnt from their pipes. */
+/* Waits for all ended children: the program, processes that it left behind to us
+ * (--decouple), and the writers of snapshots, which report their end by their pipes. */
 static void manager_reap(struct fxt_manager *m)
 {
 	siginfo_t child = {.si_pid = 0};
 	int has_children;
 
-	/* /proc knows of a process until it was waited for. */
+	/* /proc shows a process until it was waited for. */
 	while ((has_children = waitid(
 	                P_ALL, 0, &child, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT)) == 0 &&
 	        child.si_pid != 0) {
@@ -41,8 +47,8 @@ static void manager_reap(struct fxt_manager *m)
 	m->is_over = m->session->terms.options->decouple ? has_children < 0 : m->ended;
 }
 
-/* Somebody sent this signal, or the terminal did: it ends the session, or is the program's, which gets those
- * of the terminal anyway. */
+/* Handles a signal sent by a process or by the terminal: it ends the session, or is passed
+ * to the program. The program gets signals of the terminal anyway. */
 static void manager_pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
@@ -69,7 +75,7 @@ static void manager_signal_came(struct fxt_watch *watch, void *context)
 		manager_reap(m);
 		break;
 	case SIGCONT:
-		manager_reap(m); /* most of the time the program got one too */
+		manager_reap(m); /* usually the program got one too */
 		if (m->is_stopped)
 			kill(m->session->program, SIGCONT);
 		break;
@@ -90,7 +96,8 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 	int error;
 
 	if (session->terms.options->decouple)
-		prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes our child */
+		prctl(PR_SET_CHILD_SUBREAPER, 1); /* processes that the program leaves behind
+		                                   * become our children */
 	*m = (struct fxt_manager){.session = session,
 	        .acceptor = acceptor,
 	        .snapshots = snapshots,
@@ -118,13 +125,14 @@ static uint64_t manager_earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Rounded up: waiting a little too short would make the loop turn once more for nothing. */
+/* Rounded up: a slightly shorter wait would make the loop turn once more for nothing. */
 static int manager_milliseconds(uint64_t ns)
 {
 	return (int)(ns / 1000000) + 1;
 }
 
-/* The session was told to end: it does once the program has ended, is to go on, or takes too long. */
+/* The session was requested to end: it ends when the program has ended, is detached, or
+ * takes too long. */
 static void manager_end_session(struct fxt_manager *m)
 {
 	if (m->ended || m->session->terms.options->detach) {

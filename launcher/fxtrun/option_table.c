@@ -1,3 +1,7 @@
+/*
+ * The table of fxtrun's options and the setters of their values. Setters must change
+ * nothing but the options, and print nothing.
+ */
 #include "option_table.h"
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +42,7 @@ static const char *option_buffer_size(struct fxt_options *o, const char *value)
 
 static const char *option_provider_buffer_size(struct fxt_options *o, const char *value)
 {
-	const char *colon = strrchr(value, ':'); /* the last: a name may have some */
+	const char *colon = strrchr(value, ':'); /* the last one: a name may contain colons */
 	struct fxt_provider_spec spec = {value, colon ? (size_t)(colon - value) : 0, 0};
 	const char *wrong;
 
@@ -142,7 +146,7 @@ static const char *option_depth(struct fxt_options *o, const char *value)
 
 static const char *option_min_duration(struct fxt_options *o, const char *value)
 {
-	const char *colon = strrchr(value, ':'); /* the last: a pattern may have some */
+	const char *colon = strrchr(value, ':'); /* the last one: a pattern may contain colons */
 	uint64_t ns;
 	const char *wrong = fxt_options_read_min_duration(colon ? colon + 1 : value, &ns);
 
@@ -173,7 +177,8 @@ static const char *option_max_calls(struct fxt_options *o, const char *value)
 
 static const char *option_auto(struct fxt_options *o, const char *value)
 {
-	o->calibrate = true; /* how much of the time recording takes is known by what a call costs */
+	o->calibrate = true; /* the share of time that recording takes is computed from the
+	                      * cost of a call */
 	return fxt_value_muting_percent(value ? value : FXT_MUTING_PERCENT, &o->muting_percent);
 }
 

@@ -8,8 +8,8 @@
 
 /* ---- words ---- */
 
-/* Takes a word from `from`, without its quotes, to `to`, which may be the same place. Returns what is behind
- * it; NULL: a quote is not closed. */
+/* Moves a word from `from`, without its quotes, to `to`, which may be the same place.
+ * Returns the place behind it; NULL: a quote is not closed. */
 static char *describe_take(char *from, char *to)
 {
 	char quote = 0;
@@ -50,8 +50,8 @@ const char *fxt_option_words(char *text, char **words, size_t room, int *count)
 
 /* ---- the project's file ---- */
 
-/* Why it must not be believed; NULL: it may be. Whoever can write to it chooses what is recorded of a program
- * of this user. */
+/* The reason not to trust the file; NULL: none. A user who can write to it decides what is
+ * recorded of this user's program. */
 static const char *project_file_doubt(const struct stat *file)
 {
 	if (!S_ISREG(file->st_mode))

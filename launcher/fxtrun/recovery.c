@@ -1,3 +1,8 @@
+/*
+ * Finishes the trace in the job after the recorder was killed. Runs on the job's only
+ * thread. Memory that the program can write to must not be trusted about earlier progress:
+ * the ledger has that.
+ */
 #include "recovery.h"
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +57,7 @@ static bool recovery_is_done(const struct fxt_heir *heir)
 	return !heir->entry || fxt_ledger_page(heir->entry)->state == FXT_STATE_DONE;
 }
 
-/* What was handed over for a recording is not wanted any more. */
+/* Closes everything that was handed over for a recording. */
 static void recovery_forget_recording(struct fxt_recovery *r)
 {
 	for (size_t i = 0; i < r->heir_count; i++)
@@ -72,7 +77,7 @@ static void recovery_forget_recording(struct fxt_recovery *r)
 	r->config = NULL;
 }
 
-/* A controller has said how to record. */
+/* Takes over a controller's settings. */
 static void recovery_configure(struct fxt_recovery *r, int fd)
 {
 	char wrong[256];
@@ -142,7 +147,8 @@ void fxt_recovery_receive(struct fxt_recovery *r)
 
 /* ---- the memories ---- */
 
-/* The provider as its thread left it. What the program can write to is not asked what it was before. */
+/* Restores the provider as its thread left it. The earlier progress comes from the ledger,
+ * not from memory that the program can write to. */
 static void recovery_begin_provider(
         struct fxt_recovery *r, const struct fxt_heir *heir, struct fxt_provider *p)
 {
@@ -167,7 +173,7 @@ static void recovery_begin_provider(
 	p->end_ticks = fxt_clock_ticks(r->clock);
 	fxt_collector_init(c, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	c->map = &p->memory.map;
-	c->earliest_ticks = 1; /* when it began is not known any more */
+	c->earliest_ticks = 1; /* the time of its beginning is not known any more */
 	c->cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	c->mode = r->options->buffering_mode;
 	c->elides_calls = fxt_options_elide_calls(r->options);
@@ -179,8 +185,8 @@ static void recovery_begin_provider(
 	c->copy.events = page->events;
 	c->earlier_losses = c->losses = page->earlier_losses;
 	fxt_record_writer_begin(&p->records, c, &r->archive, &p->identity, NULL, NULL);
-	/* What the recorder took out of the ring and did not note is done again: that it began, here; that a
-	 * buffer was full is seen by the buffer. */
+	/* Repeats the effect of packets that the recorder took from the ring and did not
+	 * note: the beginning is set here, and the buffer itself shows that it was full. */
 	if (p->runs == 0 && load_relaxed(&p->memory.control->started_by)) {
 		p->runs = 1;
 		p->state = FXT_STATE_RECORDING;
@@ -198,7 +204,7 @@ static void recovery_add_image(struct fxt_recovery *r, uint64_t process_koid, ui
 	r->image_count++;
 }
 
-/* The koid of the process that began `pid`; 0: it is not known. */
+/* The koid of the parent of `pid`; 0: not known. */
 static uint64_t recovery_parent_koid(const struct fxt_recovery *r, pid_t pid)
 {
 	pid_t parent = fxt_description_parent(pid);
@@ -223,7 +229,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 		return;
 	}
 	recovery_begin_provider(r, heir, &p);
-	if (load_relaxed(&p.memory.control->kept_from)) /* of all it is the same */
+	if (load_relaxed(&p.memory.control->kept_from)) /* the same for all providers */
 		r->kept_from = load_relaxed(&p.memory.control->kept_from);
 	if (heir->process_fd < 0 || fxt_provider_is_dead(&p)) {
 		p.ending = fxt_provider_own_account(&p);
@@ -244,7 +250,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	fxt_memory_free(&p.memory);
 }
 
-/* Providers that were not handed over, and have something that is not in the archive. */
+/* Counts the providers that were not handed over and have records missing from the archive. */
 static unsigned recovery_missing(const struct fxt_recovery *r)
 {
 	unsigned missing = 0;
@@ -262,7 +268,7 @@ static unsigned recovery_missing(const struct fxt_recovery *r)
 
 /* ---- the trace ---- */
 
-/* Sums of those that were done before: only what their pages say of them is known. */
+/* Adds the sums of providers that were done before: only their pages are left. */
 static void recovery_add_done(struct fxt_recovery *r)
 {
 	struct fxt_ended_sum dropped = {0};
@@ -302,7 +308,7 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	if (missing)
 		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
 		        missing, missing == 1 ? "" : "es");
-	/* Those of processes that had ended are in the archive alone. */
+	/* Only the archive has the open calls of processes that had ended. */
 	fxt_description_find_open_calls(&r->archive);
 	if (options.ticks_per_second)
 		fxt_describe_open_calls(&r->archive, options.ticks_per_second);

@@ -1,3 +1,7 @@
+/*
+ * Cuts the archive and the segments of a killed recorder back to the records that stay.
+ * Runs on the job's only thread. No record may be kept that will be taken again.
+ */
 #include "recovery_archive.h"
 #include <errno.h>
 #include <string.h>
@@ -7,7 +11,8 @@
 #include "writer/atomics.h"
 #include "writer/format.h"
 
-/* The entry whose records from `at` on are to be taken again; NULL: those stay. */
+/* The entry of the provider that will write the records from `at` on again; NULL: the
+ * records stay. */
 static struct fxt_ledger_entry *recovery_takes_again(
         const struct fxt_recovery *r, uint32_t section, uint64_t at)
 {
@@ -22,8 +27,9 @@ static struct fxt_ledger_entry *recovery_takes_again(
 	                                                                                        : NULL;
 }
 
-/* Whether a record is the manager's own, which nobody can take again: no agent writes blobs. Where one of
- * what lives (writer/heap.h) was the first, what initializes it stands before it. */
+/* True for a record of the manager's own, which cannot be taken again: agents write no
+ * blobs. The initialization record is kept with them, because it may stand before the first
+ * of a provider's live sums (writer/heap.h). */
 static bool recovery_is_managers(uint64_t header)
 {
 	switch (fxt_record_type(header)) {
@@ -36,7 +42,7 @@ static bool recovery_is_managers(uint64_t header)
 	}
 }
 
-/* Where the first record stands that may have to be dropped, whose section is *section. */
+/* The offset of the first record that may have to be dropped; its section is *section. */
 static uint64_t recovery_first(const struct fxt_recovery *r, uint32_t *section)
 {
 	uint64_t first = UINT64_MAX;
@@ -52,8 +58,9 @@ static uint64_t recovery_first(const struct fxt_recovery *r, uint32_t *section)
 	return first == UINT64_MAX ? 0 : first;
 }
 
-/* Drops what is to be taken again from [at, end) of the archive, or of a segment, and a part of a record at
- * the end. Returns where the rest ends; *section is the one it begins with, and then the one it ends with. */
+/* Drops the records in [at, end) of the archive, or of a segment, that will be taken again,
+ * and an incomplete record at the end. Returns the new end. *section is the section at the
+ * beginning, and afterwards the one at the end. */
 static uint64_t recovery_drop(const struct fxt_recovery *r, uint8_t *archive, uint64_t at, uint64_t end,
         uint32_t *section, bool is_segment)
 {
@@ -82,7 +89,8 @@ static uint64_t recovery_drop(const struct fxt_recovery *r, uint8_t *archive, ui
 	return to;
 }
 
-/* Whether a segment is dropped, by the first provider in it; it is empty if it has none. */
+/* True if a segment is dropped, judged by its first provider; without a provider it is
+ * empty. */
 static bool recovery_is_dropped(const struct fxt_recovery *r, const uint8_t *segment, uint64_t bytes)
 {
 	for (uint64_t at = 0, words; bytes - at >= 8; at += words * 8) {
@@ -141,18 +149,19 @@ int fxt_recovery_resume_archive(struct fxt_recovery *r)
 
 	if (fd < 0 || fstat(fd, &status) != 0)
 		return errno;
-	/* Segments that were being appended are taken from their files. */
+	/* Segments that were just being appended are taken from their files instead. */
 	if (load_acquire(&r->ledger->segments->join) == FXT_LEDGER_JOINING) {
 		if (ftruncate(fd, (off_t)r->ledger->segments->joined_at) != 0 || fstat(fd, &status) != 0)
 			return errno;
 	}
-	/* What a file had no room for was noted before the compressor came to it. Whose section ends there is
-	 * not known. */
+	/* Data that the file had no room for was noted before the compressor reached it.
+	 * The section at that end is not known. */
 	if (first > (uint64_t)status.st_size) {
 		first = (uint64_t)status.st_size;
 		section = 0;
 	}
-	/* Whole, although only its end is touched: what is not costs nothing. */
+	/* The whole file is mapped although only its end is used: untouched pages cost
+	 * nothing. */
 	archive = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (archive == MAP_FAILED)
 		return errno;

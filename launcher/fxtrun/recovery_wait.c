@@ -1,3 +1,7 @@
+/*
+ * Answers clients and passes signals on while the job waits for the program. Runs on the
+ * job's only thread; a silent client may delay it only for the short time of `patience`.
+ */
 #include "recovery_wait.h"
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +16,7 @@
 #include "launcher/values.h"
 #include "writer/sys.h"
 
-/* For a client to say what it wants, and to take the answer. */
+/* Time for a client to send its request, and to take the answer. */
 static const struct timeval patience = {.tv_sec = 1};
 
 /* ---- a client ---- */
@@ -27,12 +31,12 @@ static void client_send(int client, json_t *message)
 	json_decref(message);
 }
 
-/* As fxtctl list and status show a session. */
+/* The state of the session as fxtctl list and status show it. */
 static json_t *client_state(const struct fxt_recovery *r)
 {
 	char name[FXT_SESSION_NAME_BYTES];
 
-	snprintf(name, sizeof(name), "%d", getpid()); /* as run.c has it */
+	snprintf(name, sizeof(name), "%d", getpid()); /* the same as in run.c */
 	return json_pack("{s:s, s:i, s:i, s:s, s:s, s:o, s:o, s:[]}", "name",
 	        r->options->session ? r->options->session : name, "pid", (int)getpid(), "program_pid",
 	        (int)r->program, "state", "RECOVERABLE", "buffering_mode",
@@ -63,7 +67,7 @@ static void client_answer(struct fxt_recovery *r, int client, json_t *request)
 	close(client);
 }
 
-/* One request of a client of our own user, who gets one answer. */
+/* Takes one request of a client of our own user, and sends one answer. */
 static void client_serve(struct fxt_recovery *r)
 {
 	int client = accept4(r->listener_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -126,8 +130,8 @@ static bool wait_is_over(const struct fxt_recovery *r)
 	return true;
 }
 
-/* As manager.c does: passes a signal on to the program, which has those of the terminal anyway. Returns
- * whether it ends the session instead. */
+/* Passes a signal on to the program, as manager.c does; the program gets signals of the
+ * terminal anyway. Returns true if the signal ends the session instead. */
 static bool wait_take_signal(const struct fxt_recovery *r, int signals)
 {
 	struct signalfd_siginfo info;
@@ -146,7 +150,8 @@ static bool wait_take_signal(const struct fxt_recovery *r, int signals)
 
 void fxt_recovery_wait(struct fxt_recovery *r, int signals)
 {
-	/* With --decouple the program is one of many: they are looked at now and then. */
+	/* With --decouple there are more processes than the program: check them from time
+	 * to time. */
 	int timeout = r->options->decouple ? 100 : -1;
 	bool is_told = false;
 

@@ -1,3 +1,8 @@
+/*
+ * Puts a run together: session, program, trace and summary. Runs on the main thread, except
+ * for the thread that finishes a recording. Everything that can be refused must be refused
+ * before the output is touched.
+ */
 #include "run.h"
 #include <errno.h>
 #include <malloc.h>
@@ -21,9 +26,9 @@
 #include "target.h"
 #include "writer/atomics.h"
 
-#define WAITED_MUCH_NS 1e9 /* worth a word */
+#define WAITED_MUCH_NS 1e9 /* enough to be mentioned */
 
-/* So many functions that were muted are told of by fxtrun itself. */
+/* The largest number of muted functions that fxtrun prints. */
 #define MUTED_SAID 10
 
 /* Two paths and a sentence. */
@@ -31,7 +36,7 @@ typedef char error_buffer[2 * PATH_MAX + 256];
 
 /* ---- the trace ---- */
 
-/* A name that no event goes by may be misspelt. */
+/* A name that matches no event may be misspelt. */
 static void run_say_unknown_categories(const struct fxt_categories *categories)
 {
 	const char *name = NULL;
@@ -40,7 +45,7 @@ static void run_say_unknown_categories(const struct fxt_categories *categories)
 		fxt_say("no event has a category %s; there are function, heap, process and sync", name);
 }
 
-/* What --auto has muted. Returns whether it has. */
+/* Prints the functions that --auto has muted. Returns true if there are any. */
 static bool run_say_muted(const struct fxt_run *run, uint64_t ticks_per_second)
 {
 	const struct fxt_call_counts *counts = &run->session.counts;
@@ -58,10 +63,10 @@ static bool run_say_muted(const struct fxt_run *run, uint64_t ticks_per_second)
 	return muted > 0;
 }
 
-/* What another recording of the program might do better. */
+/* Prints advice for another recording of the program. */
 static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 {
-	/* A trace that went to a pipe is known by another name by now. */
+	/* A trace that went to a pipe has another name by now. */
 	const char *space = *run->output.path ? " " : "", *name = *run->output.path ? run->output.name : "";
 	double waited_ns =
 	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
@@ -91,7 +96,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 
 	run->output.is_roomy = fxt_archive_is_roomy(&run->session.archive);
 	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
-		options.symbols = true; /* and the rates with them */
+		options.symbols = true; /* this includes the rates */
 	fxt_session_describe_start(&run->session, options.ticks_per_second);
 	fxt_archive_write_anchor(&run->session.archive, run->clock);
 	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
@@ -109,7 +114,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	}
 	options.cleared = run->session.archive.cleared;
 	options.cleared_count = run->session.archive.cleared_count;
-	/* What there is of the heap is read again. The recorder has a session without a terminal. */
+	/* The heap records are read again. The recorder's session has no terminal. */
 	fxt_progress_start(run->job.pid);
 	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));
 	fxt_progress_stop();
@@ -130,7 +135,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	return trace;
 }
 
-/* A pattern that matched nothing may be a mistake. */
+/* A pattern without a match may be a mistake. */
 static void run_say_unmatched(const struct fxt_run *run)
 {
 	const struct fxt_selection *filter = fxt_provider_filter(&run->session.terms);
@@ -149,14 +154,14 @@ static void *run_finish_recording(void *context)
 
 	fxt_session_finish_archive(&run->session, &run->totals);
 	run->trace = run_finish_trace(run);
-	/* Release: pairs with the main thread's acquire, the trace is final. */
+	/* Release: pairs with the main thread's acquire; the trace is final. */
 	store_release(&run->is_finished, 1);
 	fxt_wakeup_send(&run->session.wakeup, NULL);
 	return NULL;
 }
 
-/* The recording has ended: its trace is made while the main thread lets processes in. Without a thread that
- * is done here. */
+/* The recording has ended: a thread makes its trace while the main thread goes on accepting
+ * processes. Without a thread the trace is made here. */
 static void run_begin_finishing(struct fxt_run *run)
 {
 	run->is_finishing = true;
@@ -168,7 +173,7 @@ static void run_begin_finishing(struct fxt_run *run)
 		run_finish_recording(run);
 }
 
-/* Once the trace is final, for which this waits: all is as before the recording. */
+/* Waits until the trace is final, then restores the state before the recording. */
 static void run_end_recording(struct fxt_run *run)
 {
 	if (run->has_finisher)
@@ -203,8 +208,9 @@ static void run_look_at_recording(void *context)
 static void run_prepare_recordings(struct fxt_run *run)
 {
 	run->options.output_file = "";
-	/* Each thread would have a heap of its own, and malloc_trim() does not give back the free end of one:
-	 * from the tenth recording to the fiftieth the recorder grew by 600 KiB, and by none with this. */
+	/* Otherwise each thread would have a heap of its own, and malloc_trim() does not
+	 * give back the free end of such a heap: from the tenth recording to the fiftieth
+	 * the recorder grew by 600 KiB, and by none with this. */
 	mallopt(M_ARENA_MAX, 1);
 	run->idle_options = run->options;
 	fxt_snapshots_open(&run->snapshots, &run->session, "");
@@ -212,7 +218,8 @@ static void run_prepare_recordings(struct fxt_run *run)
 
 /* ---- the program ---- */
 
-/* Prepares to record when the program's threads run, which the run does without if the kernel refuses. */
+/* Prepares to record when the program's threads run. If the kernel refuses, the run goes on
+ * without that. */
 static void run_open_sched(void *context, pid_t program)
 {
 	struct fxt_run *run = context;
@@ -222,7 +229,7 @@ static void run_open_sched(void *context, pid_t program)
 		        fxt_session_is_idle_session(&run->session), run->clock, run->first);
 }
 
-/* Begins to write what is recorded. */
+/* Begins to write records. */
 static void run_begin_recording(struct fxt_run *run)
 {
 	struct fxt_session *session = &run->session;
@@ -259,7 +266,8 @@ static void run_begin_recording(struct fxt_run *run)
 		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
 }
 
-/* Lets the program run until the session is over. Returns 0, or the exit status: it did not run. */
+/* Runs the program until the session is over. Returns 0, or the exit status: it did not
+ * run. */
 static int run_program(struct fxt_run *run)
 {
 	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->acceptor.path,
@@ -288,7 +296,8 @@ static int run_program(struct fxt_run *run)
 	return result;
 }
 
-/* Lets the agents of the program and of its descendants find the session, while it runs. Returns as above. */
+/* Lets the agents of the program and its descendants find the session while the program
+ * runs. Returns the same as run_program(). */
 static int run_accepting(struct fxt_run *run)
 {
 	error_buffer error;
@@ -310,8 +319,9 @@ static int run_accepting(struct fxt_run *run)
 
 /* ---- the session ---- */
 
-/* Returns 0, or FXT_EXIT_FAILED: the session was given a name and cannot be found by it. One that nobody
- * named can do without being found, after that was said. */
+/* Returns 0, or FXT_EXIT_FAILED: the user named the session, and it cannot be found by that
+ * name. If the user gave no name, a message is printed and the session runs without being
+ * found. */
 static int run_open_control(struct fxt_run *run)
 {
 	const char *name = run->options.session;
@@ -327,7 +337,8 @@ static int run_open_control(struct fxt_run *run)
 	return name ? FXT_EXIT_FAILED : 0;
 }
 
-/* What a controller asked for the job has to know too. What that cannot be told it cannot recover. */
+/* Passes a controller's settings to the job. If this fails, the job cannot recover the
+ * recording. */
 static void run_hand_config_over(const struct fxt_run *run, const json_t *config)
 {
 	int fd = memfd_create("fxtrun-config", MFD_CLOEXEC);
@@ -340,8 +351,8 @@ static void run_hand_config_over(const struct fxt_run *run, const json_t *config
 	close(fd);
 }
 
-/* What a controller wants of a session that waits for it; the program then goes on when the session ends, or
- * the recording of one that lasts. */
+/* Applies a controller's settings to a session that waits for them. The program then goes
+ * on when the session ends, or the recording in a session of several. */
 static int run_initialize(void *context, const struct fxt_options *options, const json_t *config, char *error,
         size_t error_bytes)
 {
@@ -375,7 +386,8 @@ static int run_initialize(void *context, const struct fxt_options *options, cons
 	return 0;
 }
 
-/* Returns 0 once a controller has initialized the session, or what fxtrun has to exit with after a signal. */
+/* Returns 0 after a controller has initialized the session, or the exit status of fxtrun
+ * after a signal. */
 static int run_await_controller(struct fxt_run *run)
 {
 	const struct timespec now = {0};
@@ -392,7 +404,7 @@ static int run_await_controller(struct fxt_run *run)
 	return 0;
 }
 
-/* Everything that the options decide is decided. Returns 0, or FXT_EXIT_FAILED. */
+/* Completes everything that depends on the options. Returns 0, or FXT_EXIT_FAILED. */
 static int run_prepare(struct fxt_run *run)
 {
 	int error = fxt_session_prepare(&run->session);

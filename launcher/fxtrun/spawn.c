@@ -1,3 +1,8 @@
+/*
+ * Starts the program: fork, process groups, descriptors, signals, exec. fxtrun must have
+ * only one thread here, and the program must not run before fxtrun has prepared everything
+ * that needs its process number.
+ */
 #include "spawn.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +36,7 @@ void fxt_signals_take(struct fxt_inherited_signals *inherited, sigset_t *handled
 	sigaction(SIGCHLD, &standard, &inherited->child);
 }
 
-/* What the terminal sends when somebody presses its keys. */
+/* Signals of the terminal's keys. */
 static const int interrupts[] = {SIGINT, SIGQUIT};
 
 static char interrupted[PATH_MAX + 128];
@@ -65,7 +70,8 @@ void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited,
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Runs in the child, which becomes the program. Returns an errno value if it returns. */
+/* Runs in the child, which becomes the program. Returns only on an error, with an errno
+ * value. */
 static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending, const int prepared[2])
 {
 	int error = fxt_preload_environment(spawn->agent, spawn->socket_path);
@@ -81,30 +87,34 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 	sigaction(SIGPIPE, &spawn->signals->pipe, NULL);
 	sigaction(SIGXFSZ, &spawn->signals->file_size, NULL);
 	sigaction(SIGCHLD, &spawn->signals->child, NULL);
-	/* What the terminal sent before there was a program was meant for it too. */
+	/* Signals that the terminal sent before the program existed were meant for it too. */
 	for (unsigned i = 0; i < 2; i++)
 		if (sigismember(pending, interrupts[i]))
 			raise(interrupts[i]);
-	/* By the kernel's own call: libc leaves out two signals, which the job has blocked. */
+	/* The kernel's own call: libc leaves out two signals, which the job has blocked. */
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &spawn->signals->mask, NULL, sizeof(uint64_t));
 	execvp(spawn->path, spawn->argv);
 	return errno;
 }
 
 /*
- * Moves the child into the job's process group, and the recorder into a session and a group of its own.
+ * Moves the child into the job's process group, and the recorder into a session and a group
+ * of its own.
  *
- * A SIGKILL to the group takes the program and the job, and leaves the recorder to finish the trace. The new
- * session keeps the kernel from sending SIGHUP to an orphaned group: a process group is orphaned if no
- * process in it has a parent in another group of the same session. If a script without job control runs
- * fxtrun, the recorder would be such a parent, and its exit would orphan the group.
+ * A SIGKILL to the group takes the program and the job, and leaves the recorder to finish
+ * the trace. The new session keeps the kernel from sending SIGHUP to an orphaned group: a
+ * process group is orphaned if no process in it has a parent in another group of the same
+ * session. If a script without job control runs fxtrun, the recorder would be such a
+ * parent, and its exit would orphan the group.
  *
- * setsid() fails while any process has the recorder's process number as its group, so both have to leave that
- * group first. The child waits meanwhile: the program never runs while the recorder is in its group.
+ * setsid() fails while any process has the recorder's process number as its group, so both
+ * have to leave that group first. The child waits during this: the program never runs while
+ * the recorder is in its group.
  */
 static void spawn_leave_session(const struct fxt_spawn *spawn, pid_t child)
 {
-	/* If the job was killed its group may be gone: the child then gets a group of its own. */
+	/* If the job was killed, its group may be gone: the child then gets a group of its
+	 * own. */
 	if (setpgid(child, spawn->group) != 0) {
 		setpgid(child, 0);
 		return;
@@ -113,8 +123,9 @@ static void spawn_leave_session(const struct fxt_spawn *spawn, pid_t child)
 		setpgid(0, 0);
 }
 
-/* Runs in fxtrun, whose child waits: has all that needs its process number prepared, then lets it go on.
- * Returns 0, or an errno value; *status is what fxtrun has to exit with if it is one. */
+/* Runs in fxtrun while the child waits: has everything prepared that needs the child's
+ * process number, then lets the child go on. Returns 0, or an errno value with fxtrun's
+ * exit status in *status. */
 static int spawn_release(const struct fxt_spawn *spawn, pid_t pid, int report, int prepared, int *status)
 {
 	int error = 0;
@@ -130,10 +141,11 @@ static int spawn_release(const struct fxt_spawn *spawn, pid_t pid, int report, i
 	return error;
 }
 
-/* Starts the child, and returns as spawn_release() does. */
+/* Starts the child. Returns the same as spawn_release(). */
 static int spawn_child(const struct fxt_spawn *spawn, pid_t *pid, int *status)
 {
-	int report[2];   /* closed by a successful exec, else the child writes its errno */
+	int report[2];   /* a successful exec closes it; otherwise the child writes its
+	                  * errno */
 	int prepared[2]; /* the child waits for a byte */
 	sigset_t pending;
 	int error = 0;

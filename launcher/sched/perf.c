@@ -1,3 +1,7 @@
+/*
+ * Opens the kernel's perf events and reads their rings. Runs on the scheduler's thread
+ * after opening. Records must be copied before their place in the ring is given back.
+ */
 #include "perf.h"
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -10,7 +14,7 @@
 #include <unistd.h>
 #include "writer/atomics.h"
 
-/* 8192 switches and 4096 faults. Without privilege a user has 516 KiB a CPU for all rings
+/* 8192 switches and 4096 faults. Without privilege a user has 516 KiB per CPU for all rings
  * (kernel.perf_event_mlock_kb). */
 #define SWITCHES_BYTES (UINT64_C(256) << 10)
 #define FAULTS_BYTES   (UINT64_C(128) << 10)
@@ -30,12 +34,13 @@ static int perf_open_event(pid_t pid, const struct fxt_perf_ring *ring, bool of_
 	        .config = of_faults ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_DUMMY,
 	        .sample_period = of_faults,
 	        .context_switch = !of_faults,
-	        .task = !of_faults, /* ends of threads: they leave the CPU then without a context switch
-	                               record */
+	        .task = !of_faults, /* reports the ends of threads, which leave the CPU
+	                             * without a context switch record */
 	        .disabled = 1,
 	        .enable_on_exec = on_exec,
 	        .inherit = 1,
-	        .exclude_kernel = 1, /* what perf_event_paranoid asks of the unprivileged */
+	        .exclude_kernel = 1, /* required by perf_event_paranoid for unprivileged
+	                              * users */
 	        .exclude_hv = 1,
 	        .sample_id_all = 1,
 	        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
@@ -82,7 +87,7 @@ static void perf_close_rings(struct fxt_perf_ring *rings, unsigned count)
 	free(rings);
 }
 
-/* Opens those of faults beside the others: on all of their CPUs, or none. */
+/* Opens the events of faults in addition, on all the same CPUs or on none. */
 static int perf_open_faults(struct fxt_perf *perf, pid_t pid, bool on_exec)
 {
 	struct fxt_perf_ring *rings = calloc(perf->count, sizeof(*rings));
@@ -126,7 +131,7 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid, bool on_exec)
 static int perf_enable_rings(struct fxt_perf_ring *rings, unsigned count)
 {
 	for (unsigned i = 0; rings && i < count; i++) {
-		/* Release: as behind a record. What is there is of before. */
+		/* Release: as behind a record. The records in the ring are from before. */
 		store_release(&rings[i].page->data_tail, fxt_perf_end(&rings[i]));
 		if (ioctl(rings[i].fd, PERF_EVENT_IOC_ENABLE, 0) != 0)
 			return errno;
@@ -160,7 +165,8 @@ void fxt_perf_close(struct fxt_perf *perf)
 
 /* ---- reading ---- */
 
-/* What stands at the end of every record, as sample_type and sample_id_all have it; all that a sample has. */
+/* The fields at the end of every record, according to sample_type and sample_id_all; a
+ * sample has nothing else. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t ns;
@@ -173,8 +179,8 @@ struct lost {
 	uint64_t lost;
 };
 
-/* Copies from the ring, at whose end a record goes on at its beginning. Sizes and offsets are multiples of 8
- * bytes. */
+/* Copies from the ring; a record may wrap from its end to its beginning. Sizes and offsets
+ * are multiples of 8 bytes. */
 static void perf_copy(const struct fxt_perf_ring *ring, uint64_t at, void *to, uint64_t bytes)
 {
 	const uint64_t *data = (const uint64_t *)((const uint8_t *)ring->page + perf_page_bytes());
@@ -185,11 +191,11 @@ static void perf_copy(const struct fxt_perf_ring *ring, uint64_t at, void *to, u
 
 uint64_t fxt_perf_end(const struct fxt_perf_ring *ring)
 {
-	/* Acquire: pairs with the kernel's release, the records before stand. */
+	/* Acquire: pairs with the kernel's release; the records are written before. */
 	return load_acquire(&ring->page->data_head);
 }
 
-/* Decodes the record at `at`; false if it is of another kind than those of enum fxt_perf_kind. */
+/* Decodes the record at `at`; false if its kind is not in enum fxt_perf_kind. */
 static bool perf_decode(const struct fxt_perf_ring *ring, uint64_t at, const struct perf_event_header *header,
         struct fxt_perf_record *record)
 {
@@ -235,7 +241,8 @@ bool fxt_perf_next(struct fxt_perf_ring *ring, uint64_t end, struct fxt_perf_rec
 		found = perf_decode(ring, at, &header, record);
 		at += header.size;
 	}
-	/* Release: pairs with the kernel's acquire, the record was copied before its place is given back. */
+	/* Release: pairs with the kernel's acquire; the record was copied before its place
+	 * is given back. */
 	store_release(&ring->page->data_tail, at);
 	return found;
 }

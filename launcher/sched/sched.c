@@ -1,3 +1,7 @@
+/*
+ * The thread that reads the kernel's records, and the calls of the session. The session's
+ * calls must not wait for the reader, unless sched.h says so.
+ */
 #include "sched.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -8,17 +12,18 @@
 #include <unistd.h>
 #include "launcher/message.h"
 
-#define READ_MS 100 /* rings that have not filled to their watermark are read after so long */
+#define READ_MS 100 /* rings that have not reached their watermark are read after this time */
 
-/* After so many switches of a batch they go into the archive: what is kept in memory meanwhile is bounded. */
+/* After so many switches of a batch they are written to the archive, which bounds the
+ * memory used. */
 #define FLUSH_RECORDS 4096
 #define CLOCK_NS      UINT64_C(10000000)
-#define PROVIDER_ID   UINT32_MAX /* no process gets that far */
+#define PROVIDER_ID   UINT32_MAX /* no process gets such a high id */
 
 /* ---- the clock ---- */
 
-/* Reads the clock; times of records are converted by the rate between this reading and one that is at least
- * CLOCK_NS older: between readings that are nearer to each other the rate would be inexact. */
+/* Reads the clock. Times of records are converted by the rate between this reading and one
+ * at least CLOCK_NS older; between closer readings the rate would be inexact. */
 static void sched_read_clock(struct fxt_sched *s)
 {
 	s->now = fxt_clock_read_pair(s->clock);
@@ -61,7 +66,8 @@ void fxt_sched_add(
 
 /* ---- into the archive ---- */
 
-/* Writes what is kept, and before it the switch-ins of threads that still run and came before all of it. */
+/* Writes the kept records, and before them the switch-ins of threads that still run and
+ * came earlier. */
 static void sched_write_log(
         const struct fxt_sched *s, struct fxt_archive_writer *archive, struct fxt_archive_provider *p)
 {
@@ -74,7 +80,7 @@ static void sched_write_log(
 	fxt_sched_log_write(&s->faults, archive, p);
 }
 
-/* Those of all processes that did not end, under the lock. */
+/* Takes the names from all processes that have not ended, under the lock. */
 static void sched_name_rows(struct fxt_sched *s)
 {
 	const struct fxt_control *control;
@@ -106,7 +112,7 @@ void fxt_sched_write(const struct fxt_sched *s, struct fxt_archive_writer *archi
 		fxt_archive_write_loss(archive, &identity);
 }
 
-/* Moves what is in memory into the archive. */
+/* Moves the records in memory into the archive. */
 static void sched_flush(struct fxt_sched *s)
 {
 	if (!sched_has_kept(s))
@@ -140,7 +146,7 @@ static void sched_take_fault(struct fxt_sched *s, const struct fxt_perf_record *
 		                                      .process = koids.process});
 }
 
-/* The faults of a CPU, all that there are now. */
+/* Takes all present faults of a CPU. */
 static void sched_read_faults(struct fxt_sched *s, struct fxt_perf_ring *ring)
 {
 	struct fxt_perf_record record;
@@ -150,7 +156,8 @@ static void sched_read_faults(struct fxt_sched *s, struct fxt_perf_ring *ring)
 		sched_take_fault(s, &record);
 }
 
-/* Moves a head down to its place in a heap whose earliest is the first: CPUs may be hundreds. */
+/* Moves a head down to its place in a heap with the earliest head on top: there may be
+ * hundreds of CPUs. */
 static void sched_sift(struct fxt_sched_head *heads, unsigned count, unsigned at)
 {
 	for (unsigned child; (child = 2 * at + 1) < count; at = child) {
@@ -165,14 +172,15 @@ static void sched_sift(struct fxt_sched_head *heads, unsigned count, unsigned at
 	}
 }
 
-/* Takes the next record of its CPU; false if there is none. */
+/* Takes the next record of the head's CPU; false if there is none. */
 static bool sched_next(const struct fxt_sched *s, struct fxt_sched_head *head)
 {
 	return fxt_perf_next(&s->perf.rings[head->cpu], s->ends[head->cpu], &head->record);
 }
 
-/* The switches of all CPUs until `ends`, in the order of their times: a thread whose end was read has no koid
- * any more, and it may have run on another CPU before. */
+/* Takes the switches of all CPUs up to `ends`, in order of time. The order matters: after
+ * its end was read a thread has no koid any more, and it may have run on another CPU
+ * before. */
 static void sched_read_switches(struct fxt_sched *s)
 {
 	struct fxt_sched_head *heads = s->heads;
@@ -194,12 +202,12 @@ static void sched_read_switches(struct fxt_sched *s)
 	}
 }
 
-/* Takes what the kernel has reported until now, under the lock. */
+/* Takes all records that the kernel has reported until now, under the lock. */
 static void sched_read_rings(struct fxt_sched *s)
 {
 	sched_read_clock(s);
-	/* A thread whose end was read has no koid any more: the faults before that, on whatever CPU, first.
-	 */
+	/* After its end was read a thread has no koid any more, so the earlier faults of
+	 * all CPUs come first. */
 	for (unsigned i = 0; i < s->perf.count; i++)
 		s->ends[i] = fxt_perf_end(&s->perf.rings[i]);
 	for (unsigned i = 0; s->perf.faults && i < s->perf.count; i++)
@@ -249,8 +257,8 @@ static void *sched_run(void *argument)
 		sched_carry_out_commands(s);
 		pthread_mutex_unlock(&s->lock);
 		for (nfds_t i = 1; i < count; i++)
-			if (polled[i].revents &
-			        ~POLLIN) /* no traced process is left: the ring would stay ready */
+			if (polled[i].revents & ~POLLIN) /* no traced process is left: the ring would stay
+			                                  * ready */
 				polled[i].fd = -1;
 	}
 	free(polled);
@@ -394,7 +402,7 @@ void fxt_sched_finish(struct fxt_sched *s)
 	fxt_sched_rows_free(&s->rows);
 	fxt_sched_registry_close(&s->registry);
 	s->is_begun = false;
-	if (read(s->stop, &one, sizeof(one)) < 0) /* it is there: it was written above */
+	if (read(s->stop, &one, sizeof(one)) < 0) /* cannot fail: the value was written above */
 		fxt_sched_close(s);
 }
 

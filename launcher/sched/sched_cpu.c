@@ -7,10 +7,10 @@ static struct fxt_sched_event sched_cpu_switch_in(const struct fxt_sched_cpu *cp
 	        .ticks = cpu->since, .koid = cpu->koid, .cpu = cpu->number, .in = true};
 }
 
-/* Logs that the thread that runs was switched in, once it has a koid: it gets one when it first records,
- * which may be long after it came to the CPU. `until` is a time until which it has run for certain. If its
- * process became part of the trace before that and after the thread came, the switch-in gets the time at
- * which the process did. */
+/* Logs the switch-in of the running thread, once the thread has a koid. It gets one when it
+ * first records, possibly long after it came to the CPU. It has certainly run until
+ * `until`. If its process became part of the trace after the thread came and before
+ * `until`, the switch-in gets the time at which the process did. */
 static void sched_cpu_log_switch_in(struct fxt_sched_cpu *cpu, uint64_t until)
 {
 	if (!cpu->running || cpu->logged || !cpu->recording)
@@ -52,8 +52,8 @@ static void sched_cpu_switch(struct fxt_sched_cpu *cpu, const struct fxt_perf_re
 	        [FXT_PERF_EXIT] = FXT_THREAD_STATE_DEAD,
 	};
 
-	/* Where the kernel lost the switch-out of a thread, it left when the next one came, for a reason
-	 * unknown. */
+	/* If the kernel lost the switch-out of a thread, the thread left when the next one
+	 * came, for an unknown reason. */
 	if (r->kind == FXT_PERF_IN || cpu->tid != r->tid)
 		sched_cpu_switched_out(cpu, ticks, FXT_THREAD_STATE_SUSPENDED);
 	if (r->kind == FXT_PERF_IN) {
@@ -73,15 +73,15 @@ static void sched_cpu_switch(struct fxt_sched_cpu *cpu, const struct fxt_perf_re
 		fxt_sched_registry_thread_ended(cpu->registry, r->pid, r->tid, ticks, cpu->koid);
 }
 
-/* Carries out the commands given until `ticks`. For the trace a thread that runs leaves its CPU where
- * recording stops, and comes to it where recording starts. */
+/* Carries out the commands given until `ticks`. In the trace, a running thread leaves its
+ * CPU when recording stops, and returns to it when recording starts. */
 static void sched_cpu_carry_out(struct fxt_sched_cpu *cpu, uint64_t ticks)
 {
 	struct fxt_sched_command command;
 
 	while (fxt_sched_registry_command(cpu->registry, cpu->commands_done, &command) &&
 	        command.ticks <= ticks) {
-		/* Times of records are converted and may be a little off: none goes back behind another. */
+		/* Converted times may be slightly off: none may go back behind another. */
 		uint64_t at = command.ticks > cpu->latest ? command.ticks : cpu->latest;
 		bool running = cpu->running;
 

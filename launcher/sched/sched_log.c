@@ -4,9 +4,9 @@
 #include <string.h>
 #include "writer/encode.h"
 
-#define IDLE_WEIGHT INT32_MIN /* by which the Perfetto UI knows an idle thread */
+#define IDLE_WEIGHT INT32_MIN /* the Perfetto UI recognizes an idle thread by it */
 #define THREAD_WEIGHT \
-	120 /* what Linux calls an ordinary priority: viewers take one below 100, or none, for real-time */
+	120 /* an ordinary priority in Linux: viewers take less than 100, or none, for real-time */
 #define RECORD_WORDS  6
 #define BLOCK_RECORDS 512
 

@@ -1,3 +1,7 @@
+/*
+ * Keeps the traced processes and the recording commands for the scheduler's thread.
+ * Callable from any thread; the lock must be held only briefly.
+ */
 #include "sched_registry.h"
 #include <stdlib.h>
 #include "writer/atomics.h"
@@ -15,7 +19,7 @@ void fxt_sched_registry_close(struct fxt_sched_registry *r)
 	*r = (struct fxt_sched_registry){0};
 }
 
-/* Reserves room for one item more, under the lock; false if there is no memory. */
+/* Makes room for another item, under the lock; false if there is no memory. */
 static bool sched_registry_reserve(void **items, uint32_t count, uint32_t *room, size_t bytes)
 {
 	uint32_t larger = *room ? 2 * *room : 16;
@@ -44,8 +48,8 @@ void fxt_sched_registry_add_command(
         struct fxt_sched_registry *r, enum fxt_clock_kind clock, struct fxt_sched_command command)
 {
 	pthread_mutex_lock(&r->lock);
-	/* Under the lock: a time read before it could be earlier than records that a reader takes meanwhile
-	 * without knowing of the command. */
+	/* Under the lock: a time read before it could be earlier than records that a reader
+	 * takes in between without knowing of the command. */
 	command.ticks = fxt_clock_ticks(clock);
 	if (sched_registry_reserve(
 	            (void **)&r->commands, r->command_count, &r->command_room, sizeof(command)))
@@ -88,8 +92,8 @@ bool fxt_sched_registry_command(
 	return found;
 }
 
-/* The number by which the agent knows a thread that the kernel reports as `tid`: they differ in a PID
- * namespace. 0: it is not known. */
+/* The agent's number for a thread that the kernel reports as `tid`: they differ in a PID
+ * namespace. 0: not known. */
 static uint32_t sched_registry_own_tid(const struct fxt_sched_process *process, uint32_t tid)
 {
 	if (process->pid == process->own_pid)
@@ -108,9 +112,9 @@ static struct fxt_sched_process *sched_registry_find(
 	return NULL;
 }
 
-/* Finds where the agent of the process that had this pid at `ticks` counts the uses of a thread number; NULL:
- * none was traced then; *process is that process. Number 0 stands for unknown ones: it is never used.
- */
+/* Finds the agent's use count of a thread number, in the process that had this pid at
+ * `ticks`, and stores that process in *process. NULL: none was traced then. Number 0 stands
+ * for unknown ones, and is never used. */
 static uint16_t *sched_registry_uses(struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks,
         struct fxt_sched_process *process)
 {

@@ -33,7 +33,7 @@ uint64_t fxt_sched_rows_koid(struct fxt_sched_rows *rows, struct fxt_koids threa
 	return fxt_fault_row_koid(thread.thread);
 }
 
-/* Its slot was written by the program. */
+/* The program has written its slot. */
 static void sched_rows_take_name(struct fxt_sched_row *row, const struct fxt_thread_slot *slot)
 {
 	char name[FXT_THREAD_NAME_BYTES] = {0};
@@ -51,7 +51,8 @@ void fxt_sched_rows_name(struct fxt_sched_rows *rows, const struct fxt_control *
 
 	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++) {
 		const struct fxt_thread_slot *slot = fxt_control_slot(control, i);
-		/* Acquire: pairs with the thread's release, its koid and its name were written before. */
+		/* Acquire: pairs with the thread's release; its koid and its name were
+		 * written before. */
 		struct fxt_sched_row *row = load_acquire(&slot->state) == FXT_SLOT_LIVE
 		                                    ? sched_rows_find(rows, load_relaxed(&slot->koid))
 		                                    : NULL;

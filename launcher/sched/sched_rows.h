@@ -1,7 +1,7 @@
 /*
- * The rows in which viewers draw the page faults of threads (writer/thread_object.h). Each
- * row is described in the archive before its first fault, and again when its thread has a
- * new name.
+ * The rows that viewers draw the page faults of threads in (writer/thread_object.h). A row
+ * is described in the archive before its first fault, and again when its thread has a new
+ * name.
  *
  * Errors: if memory is short, these functions do not return (reader/trace/index.h).
  */

@@ -1,3 +1,8 @@
+/*
+ * Accepts connections of processes, checks their hello, and answers with a welcome
+ * (writer/handshake.h). Everything runs on the main thread and must not block: a silent
+ * peer may delay nothing but its own connection.
+ */
 #include "acceptor.h"
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +23,7 @@
 
 _Static_assert(FXT_SOCKET_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
 
-/* Of the directory of a session. */
+/* Prefix of a session's directory name. */
 #define PREFIX "fxtrun-"
 #define UNIQUE "XXXXXX"
 
@@ -31,7 +36,7 @@ static void acceptor_end_pending(struct fxt_pending_connection *pending)
 	pending->connection.fd = -1;
 }
 
-/* With up to two descriptors. */
+/* Sends the bytes with up to two descriptors. */
 static bool acceptor_send(int connection, void *bytes, size_t count, const int *fds, size_t fd_count)
 {
 	union {
@@ -52,7 +57,7 @@ static bool acceptor_send(int connection, void *bytes, size_t count, const int *
 	return sendmsg(connection, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)count;
 }
 
-/* Without the common memory a process is recorded all the same. */
+/* A process is recorded even without the common memory. */
 static bool acceptor_send_welcome(int connection, struct fxt_welcome *welcome,
         const struct fxt_memory *memory, const struct fxt_ledger *ledger)
 {
@@ -66,8 +71,8 @@ static bool acceptor_send_welcome(int connection, struct fxt_welcome *welcome,
 	return true;
 }
 
-/* Whether a process calls itself by that number: in a PID namespace of its own that is another one than
- * `pid`, by which it is known here. */
+/* True if the process has that number for itself. In a PID namespace of its own the number
+ * differs from `pid`, which is the number here. */
 static bool acceptor_peer_calls_itself(pid_t pid, uint32_t number)
 {
 	char path[32], line[256];
@@ -80,14 +85,14 @@ static bool acceptor_peer_calls_itself(pid_t pid, uint32_t number)
 	file = fopen(path, "re");
 	while (file && !own && fgets(line, sizeof(line), file))
 		if (strncmp(line, "NSpid:", 6) == 0)
-			own = strrchr(line, '\t'); /* the innermost comes last */
+			own = strrchr(line, '\t'); /* the innermost number is last */
 	if (file)
 		fclose(file);
 	return own && strtoul(own, NULL, 10) == number;
 }
 
-/* Whether the message is a hello of the process that sent it. Of a hello of another version only the fields
- * are read that all versions have. */
+/* True if the message is a hello of the process that sent it. In a hello of another version
+ * only the fields common to all versions are read. */
 static bool acceptor_is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_t pid)
 {
 	size_t head = offsetof(struct fxt_hello, tid);
@@ -99,7 +104,7 @@ static bool acceptor_is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_
 	       (bytes == (ssize_t)sizeof(*hello) && hello->name_bytes <= sizeof(hello->name));
 }
 
-/* Receives the hello, if it is there by now, answers it and closes the connection. */
+/* Receives the hello if it is there by now, answers it and closes the connection. */
 static void acceptor_receive_hello(struct fxt_pending_connection *pending)
 {
 	struct fxt_acceptor *a = pending->acceptor;
@@ -138,8 +143,8 @@ static void acceptor_hello_ready(struct fxt_watch *watch, void *context)
 
 /* ---- connections ---- */
 
-/* Finds room for a new connection. Where all of it is taken, the connection that has been silent for the
- * longest time is closed. */
+/* Finds room for a new connection. If there is none, closes the connection that has been
+ * silent for the longest time. */
 static struct fxt_pending_connection *acceptor_free_pending(struct fxt_acceptor *a)
 {
 	struct fxt_pending_connection *oldest = a->pending;
@@ -154,7 +159,8 @@ static struct fxt_pending_connection *acceptor_free_pending(struct fxt_acceptor 
 	return oldest;
 }
 
-/* Whether the process at the other end is of our user. One of another user is told nothing, and counted. */
+/* True if the process at the other end is of our user. A process of another user gets no
+ * answer, and is counted. */
 static bool acceptor_admits(struct fxt_acceptor *a, int connection)
 {
 	struct ucred peer;
@@ -174,8 +180,8 @@ static void acceptor_accept(struct fxt_watch *watch, void *context)
 	struct fxt_pending_connection *pending;
 
 	if (connection < 0) {
-		/* The connection stays in the queue of the socket: without a pause epoll would report it
-		 * again at once, and the main thread would spin. */
+		/* The connection stays in the socket's queue. Without a pause epoll would
+		 * report it again at once, and the main thread would spin. */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			fxt_watch_remove(a->session->epoll, watch);
 			*(watch == &a->listener ? &a->paused : &a->abstract_paused) = true;
@@ -210,8 +216,9 @@ void fxt_acceptor_beat(struct fxt_acceptor *a)
 
 /* ---- the socket ---- */
 
-/* Opens a session's directory and locks it, for as long as it is open: as long as the session lives. `how`:
- * LOCK_NB or 0. Returns the descriptor, or -1: it is locked, not there, or another user's. */
+/* Opens a session's directory and locks it while the descriptor is open, which is as long
+ * as the session lives. `how`: LOCK_NB or 0. Returns the descriptor, or -1: it is locked,
+ * missing, or another user's. */
 static int acceptor_lock_directory(const char *path, int how)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -224,7 +231,7 @@ static int acceptor_lock_directory(const char *path, int how)
 	return -1;
 }
 
-/* Whether there is a socket at which nobody listens. */
+/* True if there is a socket without a listener. */
 static bool acceptor_is_deserted(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -244,8 +251,9 @@ static bool acceptor_is_deserted(const char *path)
 	return refused;
 }
 
-/* Removes the directories that killed sessions left below `base`. One with a link to the agent stays: a
- * program of that session may still hand it on to its children. */
+/* Removes the directories that killed sessions left below `base`. A directory with a link
+ * to the agent is kept: a program of that session may still pass the link on to its
+ * children. */
 static void acceptor_remove_left_over(const char *base)
 {
 	DIR *directory = opendir(base);
@@ -273,8 +281,8 @@ static void acceptor_remove_left_over(const char *base)
 		closedir(directory);
 }
 
-/* Makes the private directory below `base`, if `base` will do: the path of the socket must fit into a
- * sockaddr_un, and that of a link to the agent into LD_PRELOAD. */
+/* Makes the private directory below `base`, if `base` is suitable: the socket's path must
+ * fit into a sockaddr_un, and the path of a link to the agent into LD_PRELOAD. */
 static bool acceptor_make_directory(struct fxt_acceptor *a, const char *base)
 {
 	static const char socket_name[] = "/socket";
@@ -288,13 +296,13 @@ static bool acceptor_make_directory(struct fxt_acceptor *a, const char *base)
 	acceptor_remove_left_over(base);
 	if (!mkdtemp(a->directory))
 		return false;
-	chmod(a->directory, 0700); /* the umask may have taken more away */
+	chmod(a->directory, 0700); /* the umask may have removed more */
 	a->lock = acceptor_lock_directory(a->directory, 0);
 	strcpy(stpcpy(a->path, a->directory), socket_name);
 	return true;
 }
 
-/* Listens under the abstract name too. Where somebody else has that name, the path has to do. */
+/* Listens under the abstract name too. If another process has that name, the path must do. */
 static void acceptor_open_abstract(struct fxt_acceptor *a)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -22,10 +22,8 @@
 #include "session.h"
 #include "launcher/watch.h"
 
-#define FXT_SOCKET_PATH_BYTES 108 /* sockaddr_un.sun_path */
-#define FXT_ACCEPTOR_PENDING                                        \
-	64 /* connections that may wait for their hello at the same \
-	    * time */
+#define FXT_SOCKET_PATH_BYTES   108 /* sockaddr_un.sun_path */
+#define FXT_ACCEPTOR_PENDING    64  /* connections that wait for their hello at a time */
 #define FXT_ACCEPTOR_TIMEOUT_NS UINT64_C(2000000000)
 
 struct fxt_acceptor;

@@ -1,3 +1,7 @@
+/*
+ * Decides on the admission of processes that say hello, and makes providers of those
+ * admitted. Runs on the main thread; must not wait for a process.
+ */
 #include "admission.h"
 #include <errno.h>
 #include <stdio.h>
@@ -13,9 +17,9 @@
 #include "writer/atomics.h"
 
 /*
- * The koid of a process that says hello. Where its number is known already, either the same process has come
- * back after an exec, which ends its earlier provider, or the kernel has given the number to another one
- * since.
+ * Returns the koid of a process that says hello. If its number is known, either the same
+ * process has returned after an exec, which ends its earlier provider, or the kernel has
+ * reused the number for another process.
  */
 static uint64_t session_process_koid(struct fxt_session *s, pid_t pid, bool is_followed)
 {
@@ -40,7 +44,7 @@ static uint64_t session_process_koid(struct fxt_session *s, pid_t pid, bool is_f
 	return (uint64_t)pid + (s->gone ? (uint64_t)s->gone->koids[pid] << FXT_KOID_REUSE_SHIFT : 0);
 }
 
-/* Notes which image of its process was there before. */
+/* Links the provider to the earlier image of its process. */
 static void session_link_image(const struct fxt_session *s, struct fxt_provider *p)
 {
 	for (uint32_t i = s->count; i-- > 0 && !p->earlier;)
@@ -50,7 +54,8 @@ static void session_link_image(const struct fxt_session *s, struct fxt_provider 
 		p->earlier->later = p;
 }
 
-/* Whether a process that lives comes of the program, as far as the parents tell that live. */
+/* True if a live process descends from the program, as far as the chain of live parents
+ * shows. */
 static bool session_is_descendant(const struct fxt_session *s, pid_t pid)
 {
 	for (; pid > 1; pid = fxt_description_parent(pid)) {
@@ -75,7 +80,8 @@ void fxt_session_refuse_other_user(struct fxt_session *s, pid_t pid, uid_t user)
 	fxt_session_refuse(s, &who, pid, reason);
 }
 
-/* Whether the session is to record that process: the program always, what came of it as --follow has it. */
+/* True if the session must record the process: always the program, and its descendants
+ * according to --follow. */
 static bool session_is_followed(const struct fxt_session *s, pid_t pid, const struct fxt_hello *hello)
 {
 	bool is_first = pid == s->program && !s->program_was_met;
@@ -90,7 +96,7 @@ static uint64_t session_buffer_bytes(
 	        s->terms.options, identity->name, identity->name_bytes, pid == s->program);
 }
 
-/* Each process may come to use its buffer; the first is traced whatever it takes. */
+/* Each process may come to use its whole buffer. The first is traced whatever it takes. */
 static bool session_has_room(const struct fxt_session *s, uint64_t bytes)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
@@ -100,7 +106,8 @@ static bool session_has_room(const struct fxt_session *s, uint64_t bytes)
 	return s->alive == 0 || bytes <= half;
 }
 
-/* Whether no provider can be one of the session's recording: there is none, or it ends. */
+/* True if no provider can join a recording of the session now: there is none, or it is
+ * ending. */
 static bool session_only_registers(const struct fxt_session *s)
 {
 	enum fxt_session_state state = s->recording.state;
@@ -109,7 +116,8 @@ static bool session_only_registers(const struct fxt_session *s)
 	       (state == FXT_SESSION_READY || state == FXT_SESSION_TERMINATING);
 }
 
-/* Gives a new provider what it needs to live. Returns 0, or an errno value; nothing of it is left then. */
+/* Gives a new provider its resources. Returns 0, or an errno value; nothing of it is left
+ * then. */
 static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 {
 	uint64_t bytes = session_buffer_bytes(s, &p->identity, p->pid);
@@ -123,7 +131,7 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 		p->memory = s->prepared;
 		s->prepared = (struct fxt_memory){0};
 	} else {
-		/* What a later recording will leave out is not known. */
+		/* A later recording may elide calls even if this one does not. */
 		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode,
 		        fxt_session_is_idle_session(s) || fxt_options_elide_calls(s->terms.options));
 	}
@@ -161,7 +169,7 @@ struct fxt_provider *fxt_session_connect(
 		return NULL;
 	}
 	if (!session_has_room(s, session_buffer_bytes(s, &identity, pid)))
-		fxt_session_beat(s); /* some may be done */
+		fxt_session_beat(s); /* some providers may be done */
 	if (!session_has_room(s, session_buffer_bytes(s, &identity, pid))) {
 		fxt_session_refuse(s, &identity, pid,
 		        "the buffers of all processes would take more than half of this machine's memory; "
@@ -199,7 +207,8 @@ struct fxt_provider *fxt_session_connect(
 
 void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool sent)
 {
-	if (!fxt_session_is_idle_session(s)) { /* else the job is to have it with each recording */
+	if (!fxt_session_is_idle_session(s)) { /* otherwise the job gets it with each
+		                                * recording */
 		close(p->memory.control_fd);
 		p->memory.control_fd = -1;
 	}

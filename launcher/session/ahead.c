@@ -2,12 +2,13 @@
 #include <string.h>
 #include "writer/clock.h"
 
-/* Together half of the second that is promised: the other half is for a disk, a compressor (0.1 s), and a
- * machine that is busy. A program is looked at as often as its thread wakes up anyway (provider_thread.c). */
+/* The sum of both is less than half of the promised second. The rest is for a disk, a
+ * compressor (0.1 s), and a busy machine. A provider is checked whenever its thread wakes
+ * up anyway (provider_thread.c). */
 #define LOOK_NS UINT64_C(100000000)
 #define DUE_NS  UINT64_C(300000000)
 
-/* How long names are waited for that are not known yet: then room is left for them. */
+/* How long to wait for unknown names; after that, room is left for them. */
 #define NAMES_NS UINT64_C(200000000)
 
 uint64_t fxt_ahead_progress(const struct fxt_provider *p)
@@ -23,17 +24,18 @@ uint64_t fxt_ahead_progress(const struct fxt_provider *p)
 	return sum;
 }
 
-/* Whether no command is under way: the agent clears its buffers for one. */
+/* True if no command is in progress, since the agent clears its buffers for one. */
 static bool ahead_is_settled(const struct fxt_provider *p, uint32_t command)
 {
 	const struct fxt_control *control = p->memory.control;
 
-	/* Acquire: pairs with the agent's release, packets that come of the command were written before. */
+	/* Acquire: pairs with the agent's release; packets that result from the command
+	 * were written before. */
 	return (load_acquire(&control->carried_out) == command || load_relaxed(&control->commands_ignored)) &&
 	       fxt_provider_is_heard(p);
 }
 
-/* Returns whether all is saved that was committed before. */
+/* Returns true if everything committed before is saved. */
 static bool ahead_save(struct fxt_provider *p)
 {
 	uint32_t command = load_acquire(&p->memory.control->session_command);
@@ -76,7 +78,7 @@ uint64_t fxt_ahead_look(struct fxt_ahead *a, struct fxt_provider *p, uint64_t wa
 		return wait;
 	now = fxt_monotonic_ns();
 	if (a->saves != p->collector.saves)
-		a->since_ns = 0; /* what there is came since */
+		a->since_ns = 0; /* all present records came after that */
 	a->saves = p->collector.saves;
 	if (now >= a->look_ns) {
 		a->look_ns = now + LOOK_NS;

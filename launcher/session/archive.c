@@ -1,3 +1,8 @@
+/*
+ * Writes the records of all providers to one file, in sections, and keeps that file valid.
+ * Called from any thread; the archive's lock serializes them. It must never let an error of
+ * the disk reach a provider.
+ */
 #include "archive.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +24,8 @@ static void archive_stop(struct fxt_archive_writer *a, int error)
 	        cut ? "" : ", in a broken record");
 }
 
-/* What was appended to the compressor is in the file, or will be; or the file took no more. Under the lock.
- */
+/* Checks the compressor: everything appended to it is in the file or will be, unless the
+ * file took no more. Under the lock. */
 static void archive_take_result(struct fxt_archive_writer *a, int error)
 {
 	uint64_t saved = fxt_compressor_saved(a->compressor);
@@ -30,11 +35,11 @@ static void archive_take_result(struct fxt_archive_writer *a, int error)
 	a->bytes_lost += a->bytes - saved;
 	a->bytes = saved;
 	if (a->state >= saved)
-		a->state = 0; /* it is not there */
+		a->state = 0; /* the file has no state record */
 	archive_stop(a, error);
 }
 
-/* Notes what is about to be appended. Under the lock. */
+/* Notes the part that is about to be appended. Under the lock. */
 static void archive_note_part(struct fxt_archive_writer *a, uint64_t bytes)
 {
 	struct fxt_archive_part *parts = a->parts;
@@ -46,7 +51,7 @@ static void archive_note_part(struct fxt_archive_writer *a, uint64_t bytes)
 		parts[count - 1].to += bytes;
 		return;
 	}
-	if ((count & (count - 1)) == 0) /* it is doubled at each power of two */
+	if ((count & (count - 1)) == 0) /* doubles at each power of two */
 		parts = reallocarray(parts, count ? 2 * count : 1, sizeof(*parts));
 	if (!parts) {
 		a->parts_unknown = true;
@@ -57,7 +62,7 @@ static void archive_note_part(struct fxt_archive_writer *a, uint64_t bytes)
 	a->part_count++;
 }
 
-/* Appends whole records or, once the file takes no more, as many as it took. Under the lock. */
+/* Appends whole records, or as many as the file takes. Under the lock. */
 static void archive_append_calls(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
 {
 	uint64_t written = 0;
@@ -94,11 +99,12 @@ static void archive_append(struct fxt_archive_writer *a, const void *records, ui
 	archive_append_calls(a, records, bytes);
 }
 
-/* Bytes of the valid UTF-8 character that text begins with; 0 if it begins with none, or a control character.
- */
+/* Size of the valid UTF-8 character at the beginning of text; 0 if there is none, or a
+ * control character. */
 static size_t archive_character_bytes(const uint8_t *text, size_t bytes)
 {
-	/* Of 1-4 bytes: how the first looks under a mask, and the least code that needs so many. */
+	/* For 1-4 bytes: the first byte under a mask, and the least code that needs so many
+	 * bytes. */
 	static const struct {
 		uint8_t mask, first;
 		uint32_t least;
@@ -154,7 +160,7 @@ void fxt_archive_begin_part(struct fxt_archive_writer *a, int fd, const char *na
 	*a = (struct fxt_archive_writer){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = fd, .name = name};
 }
 
-/* Notes where a part's rates and parts stand now. Under the lock. */
+/* Notes the new places of a part's rates and parts. Under the lock. */
 static void archive_join_notes(
         struct fxt_archive_writer *a, const struct fxt_archive_writer *part, uint64_t at)
 {
@@ -192,8 +198,8 @@ void fxt_archive_join(struct fxt_archive_writer *a, const struct fxt_archive_wri
 		munmap(records, part->bytes);
 }
 
-/* What comes next, so many bytes, will be replaced. Without memory for that, replacing fails later. Under the
- * lock. */
+/* Marks the next `bytes` bytes as replaceable. If memory is short, replacing them fails
+ * later. Under the lock. */
 static void archive_mark(struct fxt_archive_writer *a, uint64_t bytes)
 {
 	if (a->compressor && !a->error)
@@ -202,8 +208,8 @@ static void archive_mark(struct fxt_archive_writer *a, uint64_t bytes)
 
 enum { STATE_WORDS = 7, RATE_RECORD_BYTES = 16 };
 
-/* An archive gets smaller by one part of so many, or it is left as it is: the part that is written anew is
- * that many times what it saves. */
+/* An archive is rewritten only if that saves more than one part in ROOM_PART: the amount
+ * written again is that many times the saving. */
 enum { ROOM_PART = 16 };
 
 static void archive_encode_state(uint64_t record[STATE_WORDS], struct fxt_archive_state state)
@@ -285,7 +291,7 @@ int fxt_archive_finish(struct fxt_archive_writer *a, enum fxt_archive_end end)
 	return error;
 }
 
-/* Sees to it that what follows belongs to `p`. Under the lock. */
+/* Makes the following records belong to `p`. Under the lock. */
 static void archive_enter_section(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
 {
 	uint64_t record[1 + (FXT_NAME_BYTES + 7) / 8];
@@ -302,7 +308,7 @@ static void archive_enter_section(struct fxt_archive_writer *a, struct fxt_archi
 	a->section = p->id;
 }
 
-/* Notes where the rate stands in a record that is about to be appended. Under the lock. */
+/* Notes the place of the rate in a record that is about to be appended. Under the lock. */
 static void archive_note_rate(struct fxt_archive_writer *a)
 {
 	uint64_t *rates = reallocarray(a->rates, a->rate_count + 1, sizeof(*rates));
@@ -316,7 +322,8 @@ static void archive_note_rate(struct fxt_archive_writer *a)
 	}
 }
 
-/* What is written: plain calls alone, a record that may be replaced, or anything else. */
+/* The kinds of data written: any records, plain calls alone, or a record that may be
+ * replaced. */
 enum archive_kind { ARCHIVE_RECORDS, ARCHIVE_CALLS, ARCHIVE_TO_REPLACE };
 
 static uint64_t archive_write(struct fxt_archive_writer *a, struct fxt_archive_provider *p,
@@ -413,7 +420,7 @@ void fxt_archive_clear(struct fxt_archive_writer *a, const struct fxt_archive_pr
 	struct fxt_archive_cleared *cleared;
 
 	pthread_mutex_lock(&a->lock);
-	/* Without memory what was cleared stays. */
+	/* If memory is short, the cleared events stay. */
 	cleared = reallocarray(a->cleared, a->cleared_count + 1, sizeof(*cleared));
 	if (cleared) {
 		cleared[a->cleared_count++] = (struct fxt_archive_cleared){p->id, {from, a->bytes}};
@@ -435,7 +442,7 @@ void fxt_archive_end(struct fxt_archive_writer *a)
 	a->rate_count = a->part_count = a->cleared_count = 0;
 }
 
-/* Viewers ignore provider events. What raises their flag of lost data is a Perfetto packet:
+/* Viewers ignore provider events. A Perfetto packet raises their flag of lost data:
  * TracePacket{trace_stats(35){buffer_stats(1){trace_writer_packet_loss(19) = 1}}}. */
 static const uint8_t loss_packet[] = {0x0a, 8, 0x9a, 0x02, 5, 0x0a, 3, 0x98, 0x01, 1};
 

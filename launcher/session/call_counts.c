@@ -1,3 +1,8 @@
+/*
+ * Counts the calls of each function for --auto. A counter runs on its provider's thread;
+ * the session's counts are shared, under their lock. Must not hold that lock while it waits
+ * for a name.
+ */
 #include "call_counts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +60,7 @@ static struct fxt_counted_function *call_counts_find(
 
 /* ---- of a provider ---- */
 
-/* How long all threads of a process have run; what was last known of one that is gone. */
+/* CPU time of all threads of a process; for a process that is gone, the last known value. */
 static uint64_t call_counter_cpu_ns(const struct fxt_call_counter *c)
 {
 	struct timespec ran;
@@ -106,7 +111,8 @@ void fxt_call_counter_take(struct fxt_call_counter *c, const void *records, uint
 			struct fxt_counted_string *s = &c->strings[header >> 48];
 
 			s->calls++;
-			/* The last word is when it ended. One that did not is not brief. */
+			/* The last word is the end time. A call without an end is not
+			 * brief. */
 			s->brief += fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE &&
 			            record[words - 1] - record[1] < c->brief_ticks;
 			if (c->string_count <= header >> 48)
@@ -128,7 +134,8 @@ static void call_counter_add(struct fxt_call_counter *c, struct fxt_counted_stri
 	s->calls = s->brief = 0;
 }
 
-/* Finds the function, if its name is known. That is asked for without the lock: it may take a while. */
+/* Looks the function up, if its name is known. The name is requested without the lock,
+ * since this may take a while. */
 static void call_counter_find(struct fxt_call_counter *c, struct fxt_counted_string *s,
         struct fxt_resolver *resolver, struct fxt_names *names, uint64_t ns)
 {

@@ -40,7 +40,8 @@ static bool call_sample_is_noise(const struct fxt_call_sample *sample, const str
 	return f->calls > sample->events / 100 && f->brief >= f->calls - f->calls / 10;
 }
 
-/* The calls of the most called function that is noise, which is counted no more; 0: there is none. */
+/* Returns the calls of the most called function that is noise, and removes them from the
+ * sample; 0: there is none. */
 static uint32_t call_sample_take_noisiest(struct fxt_call_sample *sample)
 {
 	struct fxt_sampled_function *noisiest = NULL;

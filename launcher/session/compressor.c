@@ -1,3 +1,8 @@
+/*
+ * Compresses the archive on a thread of its own; writers append to a queue under the lock.
+ * Every queued byte must stay valid until it is in the file, since the job reads the queue
+ * if the recorder is killed.
+ */
 #include "compressor.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +15,8 @@
 #include "writer/atomics.h"
 #include "writer/format.h"
 
-#define STACK_BYTES ((size_t)256 << 10) /* a stored frame is built there */
-#define PATIENCE_NS 100000000L          /* of records that do not fill a frame */
+#define STACK_BYTES ((size_t)256 << 10) /* a stored frame is built on the stack */
+#define PATIENCE_NS 100000000L          /* wait of records that do not fill a frame */
 
 uint64_t fxt_whole_records(const uint8_t *records, uint64_t bytes)
 {
@@ -51,7 +56,7 @@ void fxt_compressor_empty_queue(struct fxt_compressor_queue *queue)
 	madvise(queue, sizeof(*queue), MADV_REMOVE);
 }
 
-/* How much of `count` bytes from `at` on lies in one piece. */
+/* Returns how many of `count` bytes from `at` on are contiguous in the queue. */
 static uint64_t compressor_straight(uint64_t at, uint64_t count)
 {
 	return compressor_least(FXT_COMPRESSOR_QUEUE_BYTES - at % FXT_COMPRESSOR_QUEUE_BYTES, count);
@@ -75,24 +80,26 @@ static void compressor_get(const struct fxt_compressor_queue *q, uint64_t at, ui
 
 /* ---- the thread ---- */
 
-/* All that was taken is in the file, or `error` says why not. With the lock held. */
+/* All taken bytes are in the file, or `error` is why they are not. With the lock held. */
 static void compressor_saved(struct fxt_compressor *c, int error)
 {
 	if (error) {
 		c->error = error;
 		store_release(&c->queue->appended, c->queue->saved);
-		/* Where this fails a reader finds a part of a frame at the end. */
+		/* If this fails, readers find an incomplete frame at the end. */
 		(void)!ftruncate(c->frames.fd, (off_t)c->frames.file_bytes);
 	} else {
-		/* Release: the frames are there. In this order, so that a death between the two leaves in the
-		 * queue what the file may have already. */
+		/* Release: the frames are in the file. The order matters: if the process
+		 * dies between the two stores, the queue still holds bytes that the file
+		 * may have already. */
 		store_release(&c->queue->file_bytes, c->frames.file_bytes);
 		store_release(&c->queue->saved, c->frames.content_bytes);
 	}
 	pthread_cond_broadcast(&c->done);
 }
 
-/* Stores the marked piece that is next. With the lock held: nobody may replace it while it is moved. */
+/* Stores the marked piece that is next. The lock is held, so that the piece cannot be
+ * replaced in the meantime. */
 static void compressor_store(struct fxt_compressor *c, struct fxt_compressor_part *part)
 {
 	compressor_get(c->queue, part->at, c->block, part->bytes);
@@ -101,8 +108,8 @@ static void compressor_store(struct fxt_compressor *c, struct fxt_compressor_par
 	compressor_saved(c, fxt_frames_store(&c->frames, c->block, part->bytes, &part->file_at));
 }
 
-/* Compresses so many bytes, or those of them that are whole records unless `all` are wanted. With the lock
- * held, which is given back meanwhile. False: there is no whole record. */
+/* Compresses `bytes` bytes, or without `all` only the whole records among them. Called with
+ * the lock held, and releases it in between. False: there is no whole record. */
 static bool compressor_compress(struct fxt_compressor *c, uint64_t bytes, bool all)
 {
 	uint64_t whole;
@@ -124,7 +131,7 @@ static bool compressor_compress(struct fxt_compressor *c, uint64_t bytes, bool a
 	return true;
 }
 
-/* A moment from now. */
+/* PATIENCE_NS from now. */
 static struct timespec compressor_deadline(void)
 {
 	struct timespec time;
@@ -136,13 +143,14 @@ static struct timespec compressor_deadline(void)
 	return time;
 }
 
-/* Takes what there is. Returns whether it took something. With the lock held. */
+/* Takes the available bytes. Returns true if it took any. With the lock held. */
 static bool compressor_take(struct fxt_compressor *c, bool is_late)
 {
 	struct fxt_compressor_part *part =
 	        c->stored_count < c->part_count ? c->parts + c->stored_count : NULL;
 	uint64_t there = c->queue->appended - c->taken;
-	uint64_t before = part ? part->at - c->taken : UINT64_MAX; /* what may not be replaced */
+	uint64_t before =
+	        part ? part->at - c->taken : UINT64_MAX; /* bytes before the next replaceable piece */
 	uint64_t bytes = compressor_least(compressor_least(there, before), FXT_FRAME_BYTES);
 	bool is_all = bytes == before || c->is_hurried || c->is_ending;
 
@@ -159,7 +167,7 @@ static void *compressor_run(void *context)
 {
 	struct fxt_compressor *c = context;
 	struct timespec deadline = {0};
-	bool is_waiting = false, is_late = false; /* for a frame to become full */
+	bool is_waiting = false, is_late = false; /* waiting for a full frame */
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->error) {
@@ -286,14 +294,14 @@ int fxt_compressor_append(struct fxt_compressor *c, const void *records, uint64_
 			pthread_cond_wait(&c->done, &c->lock);
 			continue;
 		}
-		/* Nobody else writes there: it is not appended yet. */
+		/* No other thread writes there: these bytes are not appended yet. */
 		pthread_mutex_unlock(&c->lock);
 		compressor_put(q, at, (const uint8_t *)records + done, part);
 		pthread_mutex_lock(&c->lock);
 		if (c->error)
 			break;
 		done += part;
-		/* Release: the bytes stand before. */
+		/* Release: the bytes are in place before `appended` covers them. */
 		store_release(&q->appended, at + part);
 		pthread_cond_signal(&c->work);
 	}
@@ -302,7 +310,7 @@ int fxt_compressor_append(struct fxt_compressor *c, const void *records, uint64_
 	return error;
 }
 
-/* The marked piece that has these bytes, or NULL. With the lock held. */
+/* Returns the marked piece with these bytes, or NULL. With the lock held. */
 static const struct fxt_compressor_part *compressor_part(
         const struct fxt_compressor *c, uint64_t at, uint64_t count)
 {
@@ -334,7 +342,7 @@ int fxt_compressor_replace(struct fxt_compressor *c, uint64_t at, const void *by
 	} else if (at >= c->taken) {
 		compressor_put(c->queue, at, bytes, count);
 	} else if (!part->file_at) {
-		error = EIO; /* it was not written */
+		error = EIO; /* the piece was not written */
 	} else {
 		ssize_t written =
 		        pwrite(c->frames.fd, bytes, count, (off_t)(part->file_at + (at - part->at)));
@@ -347,7 +355,8 @@ int fxt_compressor_replace(struct fxt_compressor *c, uint64_t at, const void *by
 
 /* ---- what is left ---- */
 
-/* Puts what the queue has behind what the frames had. Returns 0, or an errno value. */
+/* Writes the contents of the queue behind those of the frames. Returns 0, or an errno
+ * value. */
 static int compressor_unpack_queue(const struct fxt_compressor_queue *q, int plain)
 {
 	uint64_t appended = load_acquire(&q->appended);
@@ -358,7 +367,7 @@ static int compressor_unpack_queue(const struct fxt_compressor_queue *q, int pla
 		return errno;
 	at = (uint64_t)status.st_size;
 	if (at < q->saved || at > appended)
-		return EIO; /* somebody has changed the file */
+		return EIO; /* the file was changed by another process */
 	while (at < appended) {
 		uint64_t part = compressor_straight(at, appended - at);
 		ssize_t written = pwrite(plain, q->bytes + at % FXT_COMPRESSOR_QUEUE_BYTES, part, (off_t)at);
@@ -375,7 +384,7 @@ int fxt_compressor_unpack(const struct fxt_compressor_queue *q, int fd)
 	const char *reason;
 	int plain, error;
 
-	/* A part of a frame. */
+	/* Removes an incomplete frame. */
 	if (ftruncate(fd, (off_t)load_acquire(&q->file_bytes)) != 0)
 		return -1;
 	plain = fxt_decompress(fd, &reason);

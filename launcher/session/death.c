@@ -1,3 +1,8 @@
+/*
+ * Finds the cause of a process's death and writes it into the archive. Runs mostly on the
+ * provider's thread. The reports of the program lie in memory that the program can write
+ * to, and may be wrong.
+ */
 #include "death.h"
 
 #include <inttypes.h>
@@ -53,13 +58,15 @@ static const char *death_code(int signal, int code)
 	return "unknown";
 }
 
-/* Whether an address belongs to it: the kernel fills none in for what it, or another process, made up. */
+/* True if the signal has an address. The kernel fills in none for signals that it, or
+ * another process, generated. */
 static bool death_has_address(int signal, int code)
 {
 	return code > 0 && code != SI_KERNEL && signal != SIGABRT;
 }
 
-/* One that a thread dies of where it does something wrong: whoever has no word of it knows nothing. */
+/* True for a signal that a thread gets for its own error. Without a report of that thread,
+ * nothing more is known. */
 static bool death_is_of_a_thread(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
@@ -91,11 +98,11 @@ enum fxt_seccomp fxt_death_seccomp(pid_t pid)
 	                                                                : FXT_SECCOMP_NONE;
 }
 
-/* By the word of the thread that died. */
+/* Uses the report of the thread that died. */
 static bool death_was_noted(const struct fxt_provider *p, struct fxt_death *death)
 {
 	const struct fxt_fatal_signal *fatal = &p->memory.control->fatal;
-	/* Acquire: pairs with the thread's release, the rest was written before. */
+	/* Acquire: pairs with the thread's release; the other fields were written before. */
 	uint32_t signal = load_acquire(&fatal->signal);
 	int code = load_relaxed(&fatal->code);
 
@@ -116,8 +123,8 @@ bool fxt_death_was_sent_by(const struct fxt_provider *sender, pid_t process, int
 	return load_acquire(&sender->memory.control->sent.word) == fxt_sent_word(process, signal);
 }
 
-/* Before Linux 5.16 the mode does not tell that it was what killed. In strict mode it is, as far as anybody
- * knows: the process has let in next to nothing, and no traced one sent the signal. */
+/* Before Linux 5.16 the mode does not show whether seccomp killed. In strict mode this is
+ * assumed: the process could do next to nothing, and no traced process sent the signal. */
 static bool death_is_by_seccomp(const struct fxt_provider *p)
 {
 	return p->seccomp == FXT_SECCOMP_KILLED ||
@@ -155,7 +162,7 @@ uint64_t fxt_death_ticks(const struct fxt_provider *p, uint64_t found)
 	return latest > ticks ? latest : ticks;
 }
 
-/* ---- where it is told ---- */
+/* ---- the report ---- */
 
 static struct fxt_string death_text(const char *text)
 {
@@ -192,7 +199,8 @@ void fxt_death_record(const struct fxt_death *death, uint64_t ticks, struct fxt_
 	fxt_archive_write(archive, identity, record, words * sizeof(*record));
 }
 
-/* The name of a thread; "" if it has none. Its slot was written by the program. */
+/* The name of a thread; "" if it has none. The program may have written anything to its
+ * slot. */
 static struct fxt_span death_thread_name(const struct fxt_provider *p, uint64_t koid)
 {
 	uint32_t used = load_acquire(&p->memory.control->slots_used);

@@ -1,3 +1,8 @@
+/*
+ * Writes Perfetto packets about the system, the session and its processes. Called from any
+ * thread; each call writes whole blobs. It must not fail a session: data that cannot be
+ * read is left out.
+ */
 #include "description.h"
 
 #include <fcntl.h>
@@ -13,14 +18,14 @@
 #include "writer/escape.h"
 #include "writer/format.h"
 
-#define ARGUMENT_BYTES 8192 /* of a process, in all: what is more is left out */
+#define ARGUMENT_BYTES 8192 /* of a process, in all; the rest is cut */
 
 static void description_text(struct fxt_message *m, unsigned field, const char *text)
 {
 	fxt_message_bytes(m, field, text, strlen(text));
 }
 
-/* Appends a packet, which is empty afterwards. */
+/* Appends a packet and empties it. */
 static void description_send(struct fxt_archive_writer *archive, struct fxt_message *packet)
 {
 	struct fxt_message trace = {0};
@@ -58,7 +63,7 @@ void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_o
 
 	description_send_system(archive, &packet);
 	fxt_message_number(&buffer, PERFETTO_BUFFER_KIB, options->buffer_bytes >> 10);
-	if (options->buffering_mode != FXT_STREAMING) /* of which no policy of theirs is the like */
+	if (options->buffering_mode != FXT_STREAMING) /* Perfetto has no policy like streaming */
 		fxt_message_number(&buffer, PERFETTO_BUFFER_FILL_POLICY,
 		        options->buffering_mode == FXT_CIRCULAR ? PERFETTO_FILL_RING : PERFETTO_FILL_DISCARD);
 	fxt_message_message(&config, PERFETTO_CONFIG_BUFFERS, &buffer);
@@ -73,7 +78,7 @@ void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_o
 	free(buffer.data);
 }
 
-/* Adds the arguments of a process but the first. */
+/* Adds the arguments of a process except the first. */
 static void description_add_arguments(struct fxt_message *process, pid_t pid)
 {
 	char path[32], text[ARGUMENT_BYTES], valid[4 * ARGUMENT_BYTES];
@@ -97,7 +102,7 @@ static void description_add_arguments(struct fxt_message *process, pid_t pid)
 	}
 }
 
-/* What the kernel says of a process, behind its name; false: it is gone. */
+/* The kernel's state and parent of a process; false: it is gone. */
 static bool description_stat(pid_t pid, char *state, int *parent)
 {
 	char path[32], text[512];
@@ -112,7 +117,8 @@ static bool description_stat(pid_t pid, char *state, int *parent)
 
 	close(fd);
 	text[bytes > 0 ? bytes : 0] = '\0';
-	name_end = strrchr(text, ')'); /* "pid (name) state parent ..."; the name may have anything in it */
+	name_end = strrchr(text, ')'); /* "pid (name) state parent ..."; the name may
+	                                * contain anything */
 	return name_end && sscanf(name_end, ") %c %d", state, parent) == 2;
 }
 

@@ -1,3 +1,7 @@
+/*
+ * Keeps the rest of ended processes in segments, for circular sessions. Providers' threads
+ * write to the segments; the lock protects the list. Must never keep more than the limit.
+ */
 #include "ended.h"
 #include <errno.h>
 #include <unistd.h>
@@ -16,7 +20,7 @@ void fxt_ended_open(struct fxt_ended *e, uint64_t limit_bytes, const struct fxt_
 
 /* ---- segments; all with the lock held ---- */
 
-/* The one of that generation; of generation 0 an empty one. */
+/* The segment of that generation; with generation 0 an empty one. */
 static struct fxt_ended_segment *ended_segment(struct fxt_ended *e, uint64_t generation)
 {
 	for (unsigned i = 0; i < FXT_ENDED_SEGMENTS; i++)
@@ -60,7 +64,7 @@ static void ended_drop(struct fxt_ended *e, struct fxt_ended_segment *s)
 	if (e->ledger)
 		fxt_ledger_drop(e->ledger, s->generation);
 	fxt_archive_end(&s->archive);
-	/* What cannot be cut is written over, from the beginning. */
+	/* If the file cannot be truncated, it is overwritten from the beginning. */
 	(void)!ftruncate(fd, 0);
 	lseek(fd, 0, SEEK_SET);
 	fxt_archive_begin_part(&s->archive, fd, ENDED_NAME);
@@ -85,7 +89,8 @@ static bool ended_begin_segment(struct fxt_ended *e, struct fxt_ended_segment *s
 	return true;
 }
 
-/* A segment that takes so many bytes more; NULL: there is no file for one. Waits, and drops, as needed. */
+/* Returns a segment with room for `bytes` more; NULL: there is no file for one. Waits, and
+ * drops segments, as needed. */
 static struct fxt_ended_segment *ended_find_room(struct fxt_ended *e, uint64_t bytes)
 {
 	for (;;) {

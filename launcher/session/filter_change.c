@@ -1,3 +1,8 @@
+/*
+ * Changes the filter, limits, triggers and categories of a running session, and mutes
+ * functions. Runs on the main thread and must not wait for a provider: fxt_filter_look()
+ * completes a change later.
+ */
 #include "filter_change.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -63,7 +68,7 @@ static void filter_add_limits(struct filter_text *to, const struct fxt_session *
 		filter_add(to, " --depth=%" PRIu32, s->terms.depth_limit);
 }
 
-/* What holds now, in text[FXT_FILTER_TEXT_BYTES]. */
+/* Writes the present settings to text[FXT_FILTER_TEXT_BYTES]. */
 static void filter_describe(const struct fxt_session *s, char *text)
 {
 	static const char cut[] = " ...";
@@ -106,7 +111,8 @@ static struct fxt_filter_change *filter_new(void)
 	return change;
 }
 
-/* The change's text is what holds now. There may be many changes, and most texts are short. */
+/* Sets the change's text to the present settings, in memory of the exact size: there may be
+ * many changes, and most texts are short. */
 static void filter_take_text(const struct fxt_session *s, struct fxt_filter_change *change)
 {
 	char *text;
@@ -117,7 +123,7 @@ static void filter_take_text(const struct fxt_session *s, struct fxt_filter_chan
 		change->text = text;
 }
 
-/* The session's terms are what the change says: all providers record by them. */
+/* Makes the change's settings the session's terms: all providers record by them. */
 static void filter_finish(struct fxt_session *s, struct fxt_filter_change *change)
 {
 	s->terms.limits = change->limits;
@@ -129,7 +135,8 @@ static void filter_finish(struct fxt_session *s, struct fxt_filter_change *chang
 	change->ticks = fxt_clock_ticks(s->terms.clock);
 	for (size_t i = 0; i < change->muted_count; i++)
 		change->muted[i]->muted_ticks = change->began_ticks;
-	/* Release: whoever finds it finds what stands in it. Pairs with the acquire of providers' threads. */
+	/* Release: a thread that finds the change finds its contents. Pairs with the
+	 * acquire of the providers' threads. */
 	store_release(&s->last_change->later, change);
 	s->last_change = change;
 }
@@ -142,7 +149,8 @@ static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change
 	terms->filter = &change->filter;
 	terms->depth_limit = change->depth_limit;
 	terms->filter_changes++;
-	/* Calls of muted functions may be recorded until that is known: they are counted all the same. */
+	/* Calls of muted functions may be recorded until the decision is known: they are
+	 * counted all the same. */
 	terms->awaits_decisions |=
 	        !change->muted_count || fxt_selection_chooses(terms->filter) || fxt_filter_may_limit(s);
 	if (!terms->filter_changed_ticks)
@@ -203,7 +211,7 @@ int fxt_filter_change_categories(struct fxt_session *s, const struct fxt_categor
 	struct fxt_selection same = {0};
 	int error = filter && fxt_selection_add_all(&same, filter, 0) ? ENOMEM : 0;
 
-	/* Before the change begins: it tells providers of them. */
+	/* Before the change begins, since the change passes them to the providers. */
 	s->terms.categories = *categories;
 	if (!error)
 		error = fxt_filter_change(s, &s->terms.limits, &same, s->terms.depth_limit);
@@ -220,7 +228,7 @@ static bool filter_is_start(const struct fxt_trigger *trigger)
 	return fxt_trigger_is_of_process(trigger) && trigger->action == FXT_TRIGGER_START;
 }
 
-/* The filter as it is, but with the triggers that there are now. */
+/* Copies the present filter, with the present triggers. */
 static bool filter_with_triggers(const struct fxt_session *s, struct fxt_selection *with)
 {
 	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
@@ -257,13 +265,13 @@ int fxt_filter_change_trigger(struct fxt_session *s, uint32_t index, const struc
 	return error;
 }
 
-/* Whether a provider that has not carried out a change will, without anybody else's doing. */
+/* True if a provider that has not carried out a change will do so by itself. */
 static bool filter_is_coming(const struct fxt_provider *p)
 {
 	return !load_relaxed(&p->memory.control->commands_ignored) && !fxt_description_is_stopped(p->pid);
 }
 
-/* How many have not carried it out; *is_any_coming: some of them will. */
+/* Counts the providers that have not carried it out; *is_any_coming: some of them will. */
 static uint32_t filter_count_late(const struct fxt_session *s, bool *is_any_coming)
 {
 	uint32_t late = 0;
@@ -284,7 +292,7 @@ void fxt_filter_look(struct fxt_session *s)
 {
 	struct fxt_filter_change *change = s->coming_change;
 	bool is_any_coming = false;
-	/* Wakes them, also afterwards. */
+	/* Wakes them, even after the change. */
 	uint32_t late = s->terms.filter_changes ? filter_count_late(s, &is_any_coming) : 0;
 	uint64_t patience = is_any_coming ? FXT_FILTER_RUNNING_PATIENCE_NS : FXT_FILTER_PATIENCE_NS;
 

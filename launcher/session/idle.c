@@ -19,7 +19,7 @@ void fxt_session_register_again(struct fxt_session *s, struct fxt_provider *ende
 	fxt_watch_remove(s->epoll, &ended->process);
 	p->process = ended->process;
 	if (fxt_watch_add(s->epoll, &p->process) !=
-	        0) { /* its process is still known by the one that ended */
+	        0) { /* the provider that ended still watches the process */
 		fxt_memory_free(memory);
 		free(p);
 		return;
@@ -38,7 +38,7 @@ void fxt_session_register_again(struct fxt_session *s, struct fxt_provider *ende
 	s->alive++;
 }
 
-/* Whether the process takes part in no recording any more, although it lives. */
+/* True if the process takes part in no recording any more although it lives. */
 static bool session_is_out(const struct fxt_provider *p)
 {
 	return p->end == FXT_END_JOINED && p->process.fd >= 0;
@@ -89,7 +89,7 @@ void fxt_session_end_all(struct fxt_session *s)
 	}
 }
 
-/* A process that was registered becomes a provider, if it carries out commands. */
+/* Makes a provider of a registered process, if the process carries out commands. */
 static void session_enlist_registered(struct fxt_session *s, struct fxt_provider *p)
 {
 	const char *reason = NULL;

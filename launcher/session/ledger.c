@@ -1,3 +1,8 @@
+/*
+ * Notes the recorder's progress in memory that the job shares, and hands over descriptors.
+ * Each entry is written by its provider's thread, and read by the job after the recorder's
+ * death. Must never wait for the job.
+ */
 #include "ledger.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +20,7 @@ union ledger_rights {
 	char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
 };
 
-/* No program can make it shorter, which would kill whoever reads it. */
+/* Sealed, because a program that made it shorter would kill its readers. */
 static int ledger_open_common(struct fxt_ledger *ledger)
 {
 	void *common;
@@ -41,7 +46,8 @@ static int ledger_open_common(struct fxt_ledger *ledger)
 int fxt_ledger_open(struct fxt_ledger *ledger)
 {
 	int ends[2], error;
-	/* Some dozens: memories under way to a job that is stopped live on. */
+	/* Room for some dozens: if the job is stopped, memories in transit to it stay
+	 * alive. */
 	const int bytes = SOCKET_BYTES;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
@@ -103,8 +109,8 @@ struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
 	return entry;
 }
 
-/* The place in the archive stays that of an earlier page, and so does what was taken up to there. Names are
- * taken from the beginning if they were cleared since. */
+/* Keeps an earlier page's place in the archive, and the amount taken up to there. If the
+ * names were cleared since, they are taken from the beginning. */
 static void ledger_keep_place(struct fxt_ledger_page *page, const struct fxt_ledger_page *earlier)
 {
 	page->archive_bytes = earlier->archive_bytes;
@@ -131,7 +137,8 @@ void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *
 	if (is_ahead)
 		ledger_keep_place(&page, fxt_ledger_page(entry));
 	entry->pages[next] = page;
-	/* Release: the page is whole before it counts. Pairs with the acquire of fxt_ledger_page(). */
+	/* Release: the page is complete before it counts. Pairs with the acquire of
+	 * fxt_ledger_page(). */
 	store_release(&entry->current, next);
 }
 
@@ -148,7 +155,7 @@ uint32_t fxt_ledger_take_untraced(const struct fxt_ledger *ledger)
 
 void fxt_ledger_drop(const struct fxt_ledger *ledger, uint64_t generation)
 {
-	/* Release: before the records are gone. The oldest is dropped first. */
+	/* Release: stored before the records are gone. The oldest is dropped first. */
 	if (ledger->entries)
 		store_release(&ledger->segments->kept_from, generation + 1);
 }

@@ -1,3 +1,8 @@
+/*
+ * Creates, maps and populates the two memories of a provider. Runs on the main thread,
+ * except that the provider's thread populates. Must never fault on pages that the program
+ * could remove: both files are sealed.
+ */
 #include "memory.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +14,7 @@
 #define MIB        (UINT64_C(1) << 20)
 #define PAGE_BYTES UINT64_C(4096)
 #define PAGE_MOST  UINT64_C(65536) /* the largest page of any kernel */
-#define STEP_BYTES MIB             /* 0.4 ms */
+#define STEP_BYTES MIB             /* takes 0.4 ms */
 
 static int memory_create_sealed(const char *name, uint64_t bytes)
 {
@@ -36,8 +41,9 @@ static void *memory_map_buffer(int fd, uint64_t bytes)
 	return address;
 }
 
-/* Of many providers there may be no room for all of it in parts, but there is address space without end where
- * nobody confines fxtrun. */
+/* Maps the whole control memory if possible: address space is practically unlimited unless
+ * fxtrun is confined. If it is confined, many providers may leave no room for that, and
+ * only parts are mapped. */
 static void memory_map_control(struct fxt_memory *m, int fd)
 {
 	errno = fxt_control_map_whole(
@@ -45,7 +51,7 @@ static void memory_map_control(struct fxt_memory *m, int fd)
 	m->control = m->map.control;
 }
 
-/* Nothing is recorded yet, and of the rolling buffers no page is there. */
+/* Resets the layout: nothing is recorded, and no page of the rolling buffers exists. */
 static void memory_begin(struct fxt_memory *m, enum fxt_buffering_mode mode)
 {
 	fxt_buffer_layout(mode, m->buffer_bytes, &m->layout);
@@ -99,7 +105,7 @@ int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum f
 	return 0;
 }
 
-/* Whether a thread is held in the midst of a write: the agent then looks for its chunk. */
+/* True if a thread is stalled in the middle of a write: the agent then looks for its chunk. */
 static bool memory_has_stalled(const struct fxt_memory *m)
 {
 	uint32_t used = load_acquire(&m->control->slots_used);
@@ -115,7 +121,8 @@ void fxt_memory_release(const struct fxt_memory *m)
 	/* The first page has the header. */
 	if (!memory_has_stalled(m))
 		madvise(m->buffer + PAGE_BYTES, m->buffer_bytes - PAGE_BYTES, MADV_REMOVE);
-	if (m->control_bytes > FXT_CONTROL_BYTES) /* here it may not be mapped, although the agent uses it */
+	if (m->control_bytes > FXT_CONTROL_BYTES) /* this part may not be mapped here although
+	                                           * the agent uses it */
 		fallocate(m->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, FXT_ELIDED_OFFSET,
 		        (off_t)(m->control_bytes - FXT_ELIDED_OFFSET));
 }
@@ -140,9 +147,9 @@ void fxt_memory_free(struct fxt_memory *m)
 	*m = (struct fxt_memory){0};
 }
 
-/* How much of the rolling buffers the provider has used so far, by the header that it writes: a wrong one has
- * pages allocated too early or too late, and does no other harm.
- */
+/* Returns the used part of the rolling buffers, according to the header that the provider
+ * writes. A wrong header causes pages to be allocated too early or too late, and no other
+ * harm. */
 static uint64_t memory_used_bytes(const struct fxt_memory *m)
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)m->buffer;
@@ -164,15 +171,17 @@ bool fxt_memory_populate(struct fxt_memory *m)
 	if (m->populated >= target)
 		return m->populated < m->buffer_bytes;
 	step = target - m->populated < STEP_BYTES ? target - m->populated : STEP_BYTES;
-	/* Where memory is short the program's own writes will tell; there is nothing to do about it here. An
-	 * older kernel can allocate pages only, which whoever touches them first fills with zeros. */
+	/* If memory is short, the program's own writes will show it; nothing can be done
+	 * here. An older kernel can only allocate pages; the first access then fills them
+	 * with zeros. */
 	if (madvise(m->buffer + m->populated, step, MADV_POPULATE_WRITE) != 0)
 		fallocate(m->buffer_fd, 0, (off_t)m->populated, (off_t)step);
-	/* Unmaps the pages here; they stay in the file. Mapped they would count as the manager's own memory,
-	 * and top would show the buffers of all programs in fxtrun. */
+	/* Unmaps the pages here; they stay in the file. While mapped, they would count as
+	 * the manager's own memory, and top would show the buffers of all programs as
+	 * fxtrun's. */
 	madvise(m->buffer + m->populated, step, MADV_DONTNEED);
 	m->populated += step;
-	/* Release: whoever sees this finds the pages there. */
+	/* Release: an agent that reads this value finds the pages there. */
 	store_release(&m->control->pages_end, m->populated);
 	return m->populated < m->buffer_bytes;
 }

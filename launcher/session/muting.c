@@ -2,12 +2,14 @@
 #include <stdlib.h>
 #include "filter_change.h"
 
-/* Less than this tells nothing of what comes: a program's first calls are not like its later ones. */
+/* A shorter window would not be representative: a program's first calls differ from its
+ * later ones. */
 #define WINDOW_NS UINT64_C(100000000)
 
-/* Of the share that is allowed. Where that is exceeded so much is aimed at: else the least change would bring
- * the next function, and what is muted is not free everywhere. A function that takes less than the latter is
- * not worth muting, whatever its calls. */
+/* Both are shares of the allowed recording time. AIM: when the allowed time is exceeded,
+ * this share of it is the target. Otherwise the least change would mute the next function,
+ * and a muted function is not free everywhere. WORTH: a function that takes less is not
+ * worth muting, whatever its calls. */
 #define AIM   0.5
 #define WORTH 0.01
 
@@ -47,7 +49,7 @@ size_t fxt_muting_choose(const struct fxt_call_counts *counts, double share, dou
 		if (muting_is_noise(counts->functions[i], least))
 			(*chosen)[at++] = counts->functions[i];
 	qsort(*chosen, candidates, sizeof(**chosen), muting_compare);
-	/* What is not recorded any more takes no time any more. */
+	/* A call that is no longer recorded takes no recording time. */
 	for (; count < candidates && recording > AIM * share * time; count++) {
 		recording -= (double)(*chosen)[count]->calls * cost_ns;
 		time -= (double)(*chosen)[count]->calls * cost_ns;

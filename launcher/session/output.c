@@ -1,3 +1,8 @@
+/*
+ * Opens the place for the trace, and turns the raw archive into the finished trace at the
+ * end. Runs on the main thread, or on the thread that finishes a recording. Must not lose
+ * the raw archive: if rewriting fails, the raw archive is kept.
+ */
 #include "output.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +33,7 @@ int fxt_trace_output_temporary_file(void)
 	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd;
-	/* Not every file system can do that. */
+	/* Some file systems cannot make unnamed files. */
 	snprintf(path, sizeof(path), "%s/fxtrun-XXXXXX", directory);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
@@ -53,8 +58,8 @@ bool fxt_trace_output_is_standard(const char *name)
 	return false;
 }
 
-/* Whether a descriptor is that file. Devices do not count: /dev/null takes both, and a terminal takes no
- * trace at all. */
+/* True if a descriptor is that file. Devices do not count: /dev/null takes both outputs,
+ * and a terminal takes no trace at all. */
 static bool output_is_file_of(int fd, const struct stat *file)
 {
 	struct stat status;
@@ -63,8 +68,8 @@ static bool output_is_file_of(int fd, const struct stat *file)
 	       status.st_ino == file->st_ino;
 }
 
-/* Whether the program writes to the same file, which would mix its text with the trace. Its standard output
- * goes elsewhere if that is where the trace goes. */
+/* True if the program writes to the same file, which would mix its text with the trace. If
+ * the trace goes to the standard output, the program's output goes elsewhere. */
 static bool output_is_shared(const char *name)
 {
 	struct stat status;
@@ -85,9 +90,9 @@ static int output_open_target(struct fxt_trace_output *o, const char *name)
 	if (fxt_trace_output_is_standard(name)) {
 		o->standard = true;
 		o->name = "standard output";
-		/* A descriptor that fxtrun was started with has no FD_CLOEXEC, as it survived an exec. One
-		 * with it only fills the number of a standard output that was closed: there is none to write
-		 * to. */
+		/* A descriptor that fxtrun was started with has no FD_CLOEXEC, since it
+		 * survived an exec. With the flag set, the descriptor only fills the number
+		 * of a standard output that was closed, and there is none to write to. */
 		if (fcntl(STDOUT_FILENO, F_GETFD) & FD_CLOEXEC) {
 			errno = EBADF;
 			return -1;
@@ -98,8 +103,8 @@ static int output_open_target(struct fxt_trace_output *o, const char *name)
 	o->created = fd >= 0;
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
-	/* Without O_RDWR: a pipe that we could read from ourselves would never tell that its reader is gone.
-	 */
+	/* Without O_RDWR: if we could read from a pipe ourselves, we would never notice
+	 * that its reader is gone. */
 	regular = stat(name, &status) != 0 || S_ISREG(status.st_mode);
 	opened = fxt_trace_open(name, (regular ? O_RDWR : O_WRONLY) | O_NOCTTY | O_CLOEXEC, FXT_TRACE_MODE);
 	if (opened >= 0)
@@ -108,7 +113,7 @@ static int output_open_target(struct fxt_trace_output *o, const char *name)
 	return -1;
 }
 
-/* Whether a finished file can be put in the place of this one. Finds its path. */
+/* True if a finished file can replace this one. Finds its path. */
 static bool output_can_replace(struct fxt_trace_output *o, int fd)
 {
 	char folder[PATH_MAX];
@@ -181,12 +186,13 @@ void fxt_trace_output_adopt(struct fxt_trace_output *o, const char *name, int ra
 void fxt_trace_output_compress(
         struct fxt_trace_output *o, enum fxt_buffering_mode mode, struct fxt_compressor_queue *queue)
 {
-	/* In other modes next to nothing comes before the end, and a snapshot copies what is there. */
+	/* In other modes almost nothing is written before the end, and a snapshot copies
+	 * the contents. */
 	if (o->is_compressed && o->final_fd < 0 && mode == FXT_STREAMING)
 		o->queue = queue;
 }
 
-/* Whether the raw archive is compressed. */
+/* True if the raw archive is compressed. */
 static bool output_has_frames(const struct fxt_trace_output *o)
 {
 	return o->queue && load_acquire(&o->queue->is_used);
@@ -205,7 +211,7 @@ static void output_close(struct fxt_trace_output *o)
 	if (o->plain_fd >= 0)
 		close(o->plain_fd);
 	if (o->raw_fd >= 0) {
-		flock(o->raw_fd, LOCK_UN); /* the job may still have it */
+		flock(o->raw_fd, LOCK_UN); /* the job may still hold it */
 		close(o->raw_fd);
 	}
 	if (o->final_fd >= 0)
@@ -219,8 +225,8 @@ void fxt_trace_output_abandon(struct fxt_trace_output *o)
 	output_close(o);
 }
 
-/* Puts a trace of before aside and a new file in its place. False: the file is as it was, or there is none.
- */
+/* Moves an earlier trace aside and puts a new file in its place. False: the file is
+ * unchanged, or there is none. */
 static bool output_keep_old(struct fxt_trace_output *o)
 {
 	char old[PATH_MAX + sizeof(FXT_TRACE_OUTPUT_OLD)];
@@ -249,14 +255,15 @@ void fxt_trace_output_begin(struct fxt_trace_output *o, bool keeps_old)
 	                  output_keep_old(o);
 	if (o->has_kept_old)
 		return;
-	/* Opened for writing just now: nothing is left that could refuse it. */
+	/* It was opened for writing just now, so nothing can refuse it. */
 	if (!o->standard)
 		(void)!fxt_empty_file(fd);
 }
 
 /* ---- finishing ---- */
 
-/* What became of a trace whose rewriting ended with `result` (0 or -1), -1 with its reason in `reason`. */
+/* Reports the state of a trace after its rewriting ended with `result` (0 or -1), with the
+ * reason for -1 in `reason`. */
 static int output_rewritten(const struct fxt_trace_output *o, int result,
         const struct fxt_rewrite_options *options, const struct fxt_fault *fault, const char *reason,
         char *error, size_t error_bytes)
@@ -267,7 +274,7 @@ static int output_rewritten(const struct fxt_trace_output *o, int result,
 	}
 	if (result != 0 && !options->symbols && !options->cleared_count && o->is_roomy &&
 	        !options->compressed)
-		return 0; /* it is larger than it could be */
+		return 0; /* only larger than necessary */
 	if (result != 0 && !options->symbols) {
 		snprintf(error, error_bytes, "%s is not %s: %s; fxt reads it as it is", o->name,
 		        output_has_frames(o) ? "as viewers want it" : "compressed", reason);
@@ -301,7 +308,7 @@ static int64_t output_copy(int from, int to)
 	return bytes < 0 ? -1 : total;
 }
 
-/* Finishes an archive that has its names. Returns as fxt_trace_output_finish(). */
+/* Finishes an archive that has its names. Returns the same as fxt_trace_output_finish(). */
 static int output_finish_named(const struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
         char *error, size_t error_bytes)
 {
@@ -328,7 +335,7 @@ static int output_finish_named_copy(struct fxt_trace_output *o, int to,
 	return -1;
 }
 
-/* Whether the archive is not yet as it is to be. */
+/* True if the archive is not yet in its final form. */
 static bool output_is_to_be_rewritten(
         const struct fxt_trace_output *o, const struct fxt_rewrite_options *options)
 {
@@ -336,13 +343,13 @@ static bool output_is_to_be_rewritten(
 	bool is_as_told = options->compressed == output_has_frames(o) &&
 	                  !(options->compressed && options->heap_profiles);
 
-	/* Compressed, records that say nothing take next to nothing. */
+	/* In a compressed archive, records without content take almost no room. */
 	bool is_roomy = o->is_roomy && !options->compressed;
 
 	return options->symbols || options->cleared_count || o->plain_fd >= 0 || !is_as_told || is_roomy;
 }
 
-/* Copies the finished archive to `to`; the raw one, if it cannot be finished. */
+/* Copies the finished archive to `to`; the raw one if it cannot be finished. */
 static int output_finish_copy(struct fxt_trace_output *o, int to, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
@@ -371,7 +378,8 @@ static int output_finish_copy(struct fxt_trace_output *o, int to, const struct f
 	return result;
 }
 
-/* The program has removed the file: the archive lives on as long as it is open, and is put back. */
+/* The program has removed the file. The archive still exists while it is open, and is put
+ * back. */
 static int output_restore(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
@@ -390,8 +398,8 @@ static int output_restore(struct fxt_trace_output *o, const struct fxt_rewrite_o
 	return result;
 }
 
-/* Whether somebody has truncated the file: it is empty, or zeros stand where the writing went on behind them.
- */
+/* True if the file was truncated by another process: it is empty, or zeros stand before the
+ * data written later. */
 static bool output_has_no_beginning(int fd)
 {
 	uint32_t magic;
@@ -424,7 +432,7 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 		return -1;
 	}
 	snprintf(plain, sizeof(plain), "/proc/self/fd/%d", o->plain_fd);
-	replacing.keeps_owner = true; /* it was opened, and is the same */
+	replacing.keeps_owner = true; /* it was opened before, and is the same file */
 	if (o->plain_fd >= 0)
 		result = fxt_rewrite_copy(plain, o->path, &replacing, &rewrite, reason, sizeof(reason));
 	else if (is_rewritten)
@@ -440,7 +448,8 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 struct fxt_rewrite_options fxt_trace_output_rewriting(const struct fxt_options *o, uint64_t kept_from,
         uint64_t ticks_per_second, bool symbols, bool compressed)
 {
-	/* In a file that was compressed while the program ran they would take its writing anew. */
+	/* A file that was compressed while the program ran would have to be rewritten for
+	 * them. */
 	bool is_unasked = compressed && o->heap_mode == FXT_HEAP_AUTO;
 
 	return (struct fxt_rewrite_options){

@@ -1,3 +1,7 @@
+/*
+ * Handles the packets of a provider, on the provider's thread. The provider writes them and
+ * may write anything: an invalid packet must harm nothing but its own data.
+ */
 #include "packets.h"
 #include <string.h>
 #include "ahead.h"
@@ -8,7 +12,8 @@
 static const char *packets_reply_saved(struct fxt_provider *p, const struct fxt_packet *saved)
 {
 	struct fxt_packet reply = {FXT_PROVIDER_BUFFER_SAVED, 0, saved->data32, saved->data64};
-	/* Each save is answered once, and this one was counted: so many replies were sent before. */
+	/* Each save is answered once, and this one was counted: so many replies were sent
+	 * before. */
 	uint32_t sent = p->collector.saves - 1;
 
 	return fxt_ring_send_counted(&p->memory.control->to_provider, sent, &reply)
@@ -33,7 +38,7 @@ static const char *packets_started(struct fxt_provider *p, const struct fxt_pack
 		packets_ignore(p, "STARTED");
 		return NULL;
 	}
-	/* The provider wrote that word: a wrong mode in it harms its own data only. */
+	/* The provider wrote that word: a wrong mode in it harms only its own data. */
 	if (p->runs || p->had_recordings) {
 		enum fxt_start_mode mode = p->runs ? (enum fxt_start_mode)FXT_SESSION_START_MODE(command)
 		                                   : FXT_START_CLEAR_ENTIRE;
@@ -64,7 +69,7 @@ static const char *packets_save_buffer(struct fxt_provider *p, const struct fxt_
 	if (p->collector.reason)
 		fxt_provider_elided(p, p->collector.reason);
 	p->is_ahead = false;
-	/* Before it is answered: then the provider writes over what was saved. */
+	/* Before the reply: after it the provider overwrites the saved records. */
 	fxt_provider_note_progress(p);
 	return packets_reply_saved(p, packet);
 }
@@ -76,7 +81,8 @@ static void packets_stopped(struct fxt_provider *p)
 		return;
 	}
 	p->stopped_ticks = fxt_clock_ticks(p->clock);
-	/* Acquire: pairs with the release of fxt_provider_stop(), which gave the command after it. */
+	/* Acquire: pairs with the release of fxt_provider_stop(), which gave the command
+	 * after it. */
 	if (load_acquire(&p->results_wanted))
 		fxt_results_save(p);
 	else
@@ -92,25 +98,25 @@ static void packets_alert(struct fxt_provider *p, const struct fxt_packet *packe
 	fxt_wakeup_send(p->wakeup, name);
 }
 
-/* Only those that there are. */
+/* Takes existing triggers only. */
 static void packets_take_triggers(struct fxt_provider *p)
 {
 	uint32_t *triggered = &p->memory.control->triggered;
-	/* Acquire: pairs with the agent's release, the calls are recorded. */
+	/* Acquire: pairs with the agent's release; the calls are recorded. */
 	uint32_t raised = load_relaxed(triggered) && p->runs ? exchange_acquire(triggered, 0) : 0;
 
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
 		if (raised >> i & 1) {
 			uint64_t times = load_relaxed(&p->memory.control->triggers[i].raised);
 
-			/* What another bit has told of already is not told again. */
+			/* Calls already reported for another bit are not reported again. */
 			if (times != p->triggers_taken[i])
 				fxt_wakeup_trigger(p->wakeup, i, times - p->triggers_taken[i]);
 			p->triggers_taken[i] = times;
 		}
 }
 
-/* Returns NULL, or why the provider is to be aborted. */
+/* Returns NULL, or the reason for aborting the provider. */
 static const char *packets_handle(struct fxt_provider *p, const struct fxt_packet *packet)
 {
 	if (packet->reserved && packet->request != FXT_PROVIDER_ALERT)
@@ -126,10 +132,10 @@ static const char *packets_handle(struct fxt_provider *p, const struct fxt_packe
 	case FXT_PROVIDER_ALERT:
 		packets_alert(p, packet);
 		return NULL;
-	case FXT_PROVIDER_FILTERED: /* what it says stands in the control memory */
+	case FXT_PROVIDER_FILTERED: /* its data is in the control memory */
 		fxt_wakeup_send(p->wakeup, NULL);
 		return NULL;
-	case FXT_PROVIDER_TRIGGERED: /* looked for behind all packets */
+	case FXT_PROVIDER_TRIGGERED: /* handled behind all packets */
 		return NULL;
 	default:
 		return "it sent a packet of an unknown kind";
@@ -139,7 +145,7 @@ static const char *packets_handle(struct fxt_provider *p, const struct fxt_packe
 void fxt_packets_handle(struct fxt_provider *p)
 {
 	struct fxt_ring *ring = &p->memory.control->to_manager;
-	/* Acquire: pairs with the agent's release, what is counted stands in the ring. */
+	/* Acquire: pairs with the agent's release; the counted packets are in the ring. */
 	uint32_t waiting = load_acquire(&ring->written) - p->packets;
 
 	if (waiting > FXT_FIFO_DEPTH)
@@ -153,10 +159,11 @@ void fxt_packets_handle(struct fxt_provider *p)
 		/* Release: the packet was copied before its place is given back. */
 		store_release(&ring->read, p->packets + 1);
 		reason = packets_handle(p, &packet);
-		/* Release: pairs with the acquire of fxt_provider_is_heard(), the state is what the packet
-		 * made it. */
+		/* Release: pairs with the acquire of fxt_provider_is_heard(); the state
+		 * includes the packet's effect. */
 		store_release(&p->packets, p->packets + 1);
-		/* Who was woken by the state may have looked before the packet counted as heard. */
+		/* A thread woken by the state may have looked before the packet counted as
+		 * handled. */
 		if (fxt_provider_state(p) != before)
 			fxt_wakeup_send(p->wakeup, NULL);
 		if (reason)

@@ -1,3 +1,8 @@
+/*
+ * The state machine of a provider: its commands, its filter, its beginning and its end. The
+ * calls belong to the main thread or to the provider's thread, as provider.h says. The main
+ * thread must never wait here for a provider, except in fxt_provider_join().
+ */
 #include "provider.h"
 #include <poll.h>
 #include <stdarg.h>
@@ -39,7 +44,7 @@ bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to)
 
 bool fxt_provider_is_valid(const struct fxt_provider *p)
 {
-	/* The end first: a state that tells of it was entered behind it. */
+	/* The end first: a state that depends on the end was entered after it. */
 	enum fxt_provider_end end = (enum fxt_provider_end)load_acquire(&p->end);
 	enum fxt_provider_state state = fxt_provider_state(p);
 	bool has_memory = p->memory.buffer != NULL;
@@ -60,7 +65,8 @@ bool fxt_provider_is_valid(const struct fxt_provider *p)
 static void provider_enter_end(struct fxt_provider *p, enum fxt_provider_end end)
 {
 	fxt_debug_check(fxt_provider_may_end((enum fxt_provider_end)p->end, end));
-	/* Release: pairs with the acquire of its thread, how the provider ended stands before. */
+	/* Release: pairs with the acquire of its thread; the description of the end is
+	 * written before. */
 	store_release(&p->end, end);
 	fxt_debug_check(fxt_provider_is_valid(p));
 }
@@ -125,7 +131,7 @@ void fxt_provider_command(struct fxt_provider *p, enum fxt_session_command comma
 {
 	uint32_t *word = &p->memory.control->session_command;
 
-	/* Release: what goes with the command stands before it. Pairs with the agent's acquire. */
+	/* Release: the command's data is written before it. Pairs with the agent's acquire. */
 	store_release(word, fxt_session_command_next(load_relaxed(word), command, mode));
 	sys_futex_wake(word, 1);
 }
@@ -148,11 +154,12 @@ bool fxt_provider_is_untraced(const struct fxt_provider *p)
 bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
 {
 	const struct fxt_control *control = p->memory.control;
-	/* Acquire: pairs with the agent's release, packets that come of the command were written before. */
+	/* Acquire: pairs with the agent's release; packets that result from the command
+	 * were written before. */
 	bool is_carried_out = load_acquire(&control->carried_out) == load_relaxed(&control->session_command);
 	bool is_heard = fxt_provider_is_heard(p);
-	/* Acquire: its results, if they were wanted, are in the archive. Behind the two above: it is what all
-	 * those packets made of it. */
+	/* Acquire: its results, if they were wanted, are in the archive. Read after the two
+	 * above, so that it includes the effect of all those packets. */
 	enum fxt_provider_state state = fxt_provider_state(p);
 	bool is_recording = state == FXT_STATE_RECORDING || state == FXT_STATE_SAVING_RESULTS;
 
@@ -160,9 +167,10 @@ bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
 		return true;
 	if (is_recording || recording)
 		return is_recording == recording;
-	/* One that was told to begin may have done so, and its packets be on their way: if it was then told
-	 * to stop, a start before its stop is known would clear what is still to be saved. One that was born
-	 * with that command may be about to. */
+	/* A provider that was commanded to begin may have done so, with its packets still
+	 * in transit. If it was then commanded to stop, a start before the stop is known
+	 * would clear records that must still be saved. A provider born with the begin
+	 * command may be about to begin. */
 	return is_heard && (state != FXT_STATE_WAITING || is_carried_out);
 }
 
@@ -188,7 +196,7 @@ static enum fxt_call_trigger_action provider_trigger_action(const struct fxt_tri
 	return trigger->action == FXT_TRIGGER_START ? FXT_CALL_STARTS : FXT_CALL_STOPS;
 }
 
-/* Of those that are there already nothing changes. */
+/* For triggers that exist already nothing changes. */
 static void provider_fill_triggers(struct fxt_control *control, const struct fxt_provider_terms *terms)
 {
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++) {
@@ -225,8 +233,8 @@ void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_p
 	struct fxt_control *control = p->memory.control;
 
 	provider_fill_triggers(control, terms);
-	/* Never less: calls may be open that are not recorded, whose exits another hook would not tell apart.
-	 */
+	/* Never fewer: calls may be open that are not recorded, and another hook would not
+	 * recognize their exits. */
 	store_relaxed(&control->has_triggers, control->has_triggers | terms->filter->triggers);
 	if (terms->begins_to_wait)
 		store_relaxed(&control->mutes_calls, 1);
@@ -242,7 +250,7 @@ void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_p
 void fxt_provider_finish_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	fxt_provider_limit(p, terms);
-	/* Nothing would start them again. */
+	/* Otherwise no trigger would start them again. */
 	if (!provider_has_trigger(terms, FXT_CALL_STARTS) && !provider_has_trigger(terms, FXT_CALL_STOPS))
 		store_relaxed(&p->memory.control->mutes_calls, 0);
 }
@@ -251,7 +259,8 @@ bool fxt_provider_has_filter(const struct fxt_provider *p, const struct fxt_prov
 {
 	struct fxt_control *control = p->memory.control;
 
-	/* Acquire: pairs with the agent's release, calls that begin now are recorded by it. */
+	/* Acquire: pairs with the agent's release; calls that begin now are recorded by the
+	 * new filter. */
 	if (load_acquire(&control->filter_carried_out) == terms->filter_changes)
 		return true;
 	sys_futex_wake(&control->session_command, 1);
@@ -293,10 +302,11 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->has_triggers = filter ? filter->triggers : 0;
 	memset(control->triggers, 0, sizeof(control->triggers));
 	provider_fill_triggers(control, terms);
-	/* A trigger that is to start the recording of calls is waited for. */
+	/* Calls are not recorded until a trigger starts their recording. */
 	control->mutes_calls = provider_has_trigger(terms, FXT_CALL_STARTS);
-	/* What a call is to those around it and inside of it must be known before it ends or begins; the rest
-	 * may be taken out later, unless the filter was changed. */
+	/* With such a filter, the effect of a call on the calls around it and inside it
+	 * must be known before it ends or begins. Other calls may be removed later, unless
+	 * the filter was changed. */
 	control->awaits_decisions = control->has_under || control->has_triggers || terms->awaits_decisions ||
 	                            (control->has_filter && (control->elides_calls || control->depth_limit));
 	control->kept_from = terms->filter_changed_ticks;
@@ -308,14 +318,15 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	add_relaxed(&control->heartbeat, 1);
 	if (terms->begin)
 		control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
-	/* Release: an agent that has the memory already finds the rest. Pairs with its acquire. */
+	/* Release: an agent that has the memory already finds the rest. Pairs with its
+	 * acquire. */
 	store_release(&control->recording, terms->recording);
 	/* Last: an agent that finds the magic finds the rest. */
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
 
-/* Has the resolver read ahead for the provider. NULL: memory is short, and its functions get their names at
- * the end, by the rewriting of the archive. */
+/* Makes the resolver read ahead for the provider. NULL: memory is short, and its functions
+ * get their names at the end, when the archive is rewritten. */
 static struct fxt_names *provider_begin_names(
         struct fxt_provider *p, const struct fxt_provider_terms *terms, const struct fxt_selection *filter)
 {
@@ -352,7 +363,7 @@ void fxt_provider_unregister(struct fxt_provider *p)
 	provider_enter_end(p, FXT_END_JOINED);
 }
 
-/* What of a process's earlier recordings counts on. */
+/* Continues the counts of a process's earlier recordings. */
 static void provider_go_on(struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	struct fxt_control *control = p->memory.control;
@@ -360,7 +371,7 @@ static void provider_go_on(struct fxt_provider *p, const struct fxt_provider_ter
 	fxt_memory_renew(&p->memory, terms->options->buffering_mode);
 	exchange_acquire(&control->triggered, 0);
 	store_relaxed(&control->started_by, 0);
-	/* Acquire: what came since the latest recording is nobody's. */
+	/* Acquire: packets that came since the latest recording are skipped. */
 	p->packets = load_acquire(&control->to_manager.written);
 	store_release(&control->to_manager.read, p->packets);
 }
@@ -378,7 +389,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	p->heap_is_recorded = fxt_options_heap_mode(terms->options) != FXT_HEAP_OFF;
 	store_relaxed(&p->memory.control->alerts_are_taken, 1);
 	memset(p->triggers_taken, 0, sizeof(p->triggers_taken));
-	if (terms->options->populate) /* the agent does, before its program begins */
+	if (terms->options->populate) /* the agent allocates them before its program begins */
 		p->memory.populated = p->memory.buffer_bytes;
 	provider_fill_control(p, terms);
 	fxt_collector_init(
@@ -387,7 +398,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	/* Sums of a process that was recorded before are older. */
 	p->collector.earliest_ticks = p->had_recordings ? 1 : fxt_clock_ticks(p->clock);
 	p->collector.cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
-	/* Each save was answered, and so many packets were sent. */
+	/* Each save was answered, and that many packets were sent. */
 	p->collector.saves = load_relaxed(&p->memory.control->to_provider.written);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->resolver,
 	        p->resolver ? provider_begin_names(p, terms, filter) : NULL);
@@ -429,7 +440,10 @@ void fxt_provider_tell_end(struct fxt_provider *p)
 
 uint64_t fxt_provider_rest_bytes(const struct fxt_provider *p)
 {
-	enum { NAME_TIMES = 8 }; /* what a placeholder becomes: a name, and its source position */
+	enum {
+		NAME_TIMES = 8
+	}; /* estimated growth of a placeholder to a name and its
+	    * source position */
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
 	const struct fxt_buffer_layout *layout = &p->collector.layout;
 	uint64_t current = load_relaxed(&header->rolling_data_end[load_relaxed(&header->wrapped_count) & 1]);

@@ -114,7 +114,7 @@ struct fxt_provider {
 	                           * one */
 	bool heap_is_recorded;    /* its live sums are written to the archive as counters */
 	struct fxt_watch process; /* a pidfd; -1 after the main thread saw the process end */
-	struct fxt_memory memory; /* given back, and zeroed, by the main thread at JOINED */
+	struct fxt_memory memory; /* zeroed and given back by the main thread at JOINED */
 	pthread_t thread;         /* belongs to the main thread */
 	struct fxt_archive_provider identity; /* belongs to its thread, for the archive */
 
@@ -258,7 +258,7 @@ void fxt_provider_finish_filter(const struct fxt_provider *provider, const struc
 /* True if it has carried out the latest filter change. Wakes it if it has not. */
 bool fxt_provider_has_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
 
-/* Moves its heartbeat, and ends a process in which only our helper is left. Call it at
+/* Moves its heartbeat, and ends a process if only our helper is left in it. Call it at
  * least every 250 ms. */
 void fxt_provider_beat(struct fxt_provider *provider);
 
@@ -298,7 +298,7 @@ void fxt_provider_abort(struct fxt_provider *provider, const char *reason);
 
 /* ---- in either ---- */
 
-/* Gives a command; it replaces one that was not carried out yet. */
+/* Gives a command; it replaces a command that was not carried out yet. */
 void fxt_provider_command(
         struct fxt_provider *provider, enum fxt_session_command command, enum fxt_start_mode mode);
 

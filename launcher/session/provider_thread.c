@@ -1,3 +1,7 @@
+/*
+ * The thread of a provider: waits for packets and timeouts, and saves the rest after the
+ * end. It must not wait for another provider, except for the archive's lock.
+ */
 #include "provider_thread.h"
 #include <errno.h>
 #include "ahead.h"
@@ -10,18 +14,20 @@
 
 enum { STACK_BYTES = 256 * 1024 };
 
-/* How long the thread waits for a packet: shorter while it has pages to allocate ahead of a busy provider. */
+/* How long the thread waits for a packet; shorter while it allocates pages ahead of a busy
+ * provider. */
 #define WAIT_NS          UINT64_C(200000000)
 #define WAIT_BUSY_NS     UINT64_C(1000000)
 #define WAIT_BUSY_MAX_NS UINT64_C(32000000)
 
-/* Whether the thread is to go on waiting for packets. */
+/* True if the thread must go on waiting for packets. */
 static bool provider_goes_on(const struct fxt_provider *p)
 {
 	return fxt_provider_state(p) != FXT_STATE_ABORTED && load_acquire(&p->end) != FXT_END_TOLD;
 }
 
-/* Allocates pages ahead of the provider. Returns how long to wait then; `wait` is how long it was last. */
+/* Allocates pages ahead of the provider. Returns the next waiting time; `wait` was the last
+ * one. */
 static uint64_t provider_populate(struct fxt_provider *p, uint64_t wait)
 {
 	uint64_t populated = p->memory.populated;
@@ -35,7 +41,7 @@ static uint64_t provider_populate(struct fxt_provider *p, uint64_t wait)
 	return p->heap_is_recorded && wait > FXT_HEAP_COUNTERS_NS ? FXT_HEAP_COUNTERS_NS : wait;
 }
 
-/* Writes the counters that are due, or with the ticks of the end the last ones. */
+/* Writes the counters that are due, or the last ones, with the ticks of the end. */
 static void provider_write_heap_counters(
         struct fxt_provider *p, struct fxt_heap_counters *counters, uint64_t end_ticks)
 {
@@ -55,7 +61,7 @@ void fxt_provider_describe(const struct fxt_provider *p, struct fxt_archive_writ
 		        p->description.bytes);
 }
 
-/* Has what comes go to where the rest of processes goes that end while the session goes on. */
+/* Sends further records to the place for the rest of processes that end during the session. */
 static void provider_move(struct fxt_provider *p)
 {
 	struct fxt_archive_writer *archive = fxt_ended_begin(p->ended, p->ledger, fxt_provider_rest_bytes(p));
@@ -67,7 +73,7 @@ static void provider_move(struct fxt_provider *p)
 	fxt_record_writer_move(&p->records, archive);
 }
 
-/* The same is written. */
+/* The rest is written: returns to the archive. */
 static void provider_move_back(struct fxt_provider *p, struct fxt_archive_writer *own, uint64_t events_before)
 {
 	const struct fxt_collector *c = &p->collector;
@@ -124,13 +130,13 @@ static void *provider_run(void *argument)
 			fxt_record_writer_flush(&p->records);
 			wait = next = WAIT_BUSY_NS;
 		}
-		/* fxt_provider_tell_end() wakes this futex too. Where it does so between this look at `end`
-		 * and the wait, the thread sleeps on until the time is up. */
+		/* fxt_provider_tell_end() wakes this futex too. If it does so between this
+		 * check of `end` and the wait, the thread sleeps until the timeout. */
 		if (provider_goes_on(p))
 			sys_futex_wait(&p->memory.control->to_manager.written, p->packets, next);
 	}
 	if (fxt_provider_state(p) != FXT_STATE_ABORTED)
-		fxt_packets_handle(p); /* those that came before the end */
+		fxt_packets_handle(p); /* packets that came before the end */
 	fxt_provider_finish(p, &counters);
 	return NULL;
 }
@@ -144,7 +150,8 @@ int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *
 	fxt_sched_add(p->sched, p->pid, p->own_pid, p->process_koid, p->memory.control);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	/* Without names nothing is decided, and a first call of each function would wait for that. */
+	/* Without names there are no decisions, and the first call of each function would
+	 * wait for one. */
 	error = terms->awaits_decisions && p->resolver && !p->records.names
 	                ? ENOMEM
 	                : pthread_create(&p->thread, &attributes, provider_run, p);

@@ -1,3 +1,7 @@
+/*
+ * Makes providers of processes and ends them, on the main thread. It must not wait for a
+ * process or for a provider's thread.
+ */
 #include "providers.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +87,7 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 	if (s->ledger)
 		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
 	if (p->ended) {
-		p->description = description; /* before its thread begins */
+		p->description = description; /* set before its thread begins */
 		description = (struct fxt_message){0};
 	}
 	error = fxt_provider_start(p, &s->terms);
@@ -91,7 +95,7 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 		fxt_archive_write_blob(&s->archive, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, description.data,
 		        description.bytes);
 	free(description.data);
-	/* Not before: the next one has the entry of one that did not begin. */
+	/* Only now: if a provider does not begin, the next one gets its entry. */
 	if (!error && p->ledger)
 		fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
 		        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
@@ -129,8 +133,8 @@ void fxt_session_end_provider(struct fxt_session *s, struct fxt_provider *p, enu
 		fxt_provider_tell_end(p);
 }
 
-/* How a process ended of which nobody but itself has told. Not by which signal, if that came to no thread of
- * its. */
+/* Reports to the session's listener how a process ended, as far as the process itself has
+ * noted it. Does not report a signal that reached no thread of the process. */
 static void providers_tell_end(const struct fxt_session *s, const struct fxt_provider *p)
 {
 	const struct fxt_control *control = p->memory.control;
@@ -147,7 +151,7 @@ void fxt_session_process_is_gone(struct fxt_watch *watch, void *session)
 	struct fxt_provider *p = fxt_watch_owner(watch, struct fxt_provider, process);
 	struct fxt_session *s = session;
 
-	/* How the program itself ended is told by its wait status, to fxt_session_program_ended(). */
+	/* The wait status of the program itself is passed to fxt_session_program_ended(). */
 	if (p->pid != s->program && p->end != FXT_END_JOINED) {
 		providers_tell_end(s, p);
 		fxt_session_end_provider(s, p, fxt_provider_own_account(p));

@@ -1,3 +1,8 @@
+/*
+ * Puts names into a provider's records and writes them to the archive, on the provider's
+ * thread. It must not wait for a name while the program has no room left, except with a
+ * filter.
+ */
 #include "record_writer.h"
 #include <stdlib.h>
 #include <string.h>
@@ -6,12 +11,13 @@
 #include "writer/encode.h"
 
 #define GATHERED_BYTES (FXT_RECORD_MAX_WORDS * 8 * 4)
-#define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* so much is gathered: a write costs more than the copy */
+#define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* gathered: writing costs more than copying */
 
-/* Of a record that waits for its name: most names fit. */
+/* of a record that waits for its name: most names fit */
 #define LATE_WORDS 65
 
-/* For so long a name is waited for before the program's room is looked at again; and in all, at the end. */
+/* How long to wait for a name before checking the program's room again; and in all, at the
+ * end. */
 #define PATIENCE_NS     UINT64_C(1000000)
 #define END_PATIENCE_NS UINT64_C(60000000000)
 
@@ -49,7 +55,7 @@ static void record_writer_gather(
 
 /* ---- names ---- */
 
-/* Whether the program can go on for a while with what is left of its buffer. */
+/* True if the program can go on for a while with the rest of its buffer. */
 static bool record_writer_program_has_room(const struct fxt_record_writer *w)
 {
 	const struct fxt_collector *c = w->collector;
@@ -64,7 +70,7 @@ static bool record_writer_is_patient(const struct fxt_record_writer *w)
 	return !w->names_until_ns || fxt_monotonic_ns() < w->names_until_ns;
 }
 
-/* The name of a placeholder. False: it is late, and the program must not wait for it. */
+/* Finds the name of a placeholder. False: it is late, and the program must not wait for it. */
 static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_span text,
         const struct fxt_markup *pc, struct fxt_location *function)
 {
@@ -88,15 +94,15 @@ static bool record_writer_is_placeholder(struct fxt_span text, struct fxt_markup
 
 /* ---- late ones ---- */
 
-/* Fills the room behind a record that waits for its name, or got it, with records that say nothing: that what
- * comes is of the provider that it is of. */
+/* Fills the room behind a record that waits for its name, or got it. The records without
+ * content state that the next records belong to the present provider. */
 static void record_writer_pad(const struct fxt_record_writer *w, uint64_t record[LATE_WORDS], size_t words)
 {
 	while (words < LATE_WORDS)
 		words += fxt_put_provider_section(record + words, 1, w->identity->id);
 }
 
-/* Writes a placeholder, and behind it room for the name. */
+/* Writes a placeholder, followed by room for the name. */
 static bool record_writer_leave_room(
         struct fxt_record_writer *w, const struct fxt_view *view, const struct fxt_markup *pc)
 {
@@ -117,7 +123,8 @@ static bool record_writer_leave_room(
 	return true;
 }
 
-/* Writes a late name into its place, if it is known within that time. Returns whether it was. */
+/* Writes a late name into its place if it becomes known within that time. Returns true if
+ * it did. */
 static bool record_writer_fill_in(struct fxt_record_writer *w, const struct fxt_late_name *late, uint64_t ns)
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
@@ -170,18 +177,20 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 	if (index == 0)
 		return false;
 	if (w->excluded)
-		w->excluded[index] = 0; /* it was another string's */
+		w->excluded[index] = 0; /* clears the flag of the earlier string */
 	if (!record_writer_is_placeholder(view->string.text, &pc)) {
 		fxt_call_counter_name(&w->counter, index, NULL);
 		return false;
 	}
 	fxt_call_counter_name(&w->counter, index, &pc);
-	/* Without memory to note what is left out, all of it is taken out at the end. */
+	/* If memory for noting excluded functions is short, all their calls are removed at
+	 * the end. */
 	if ((w->filter && !w->excluded) ||
 	        !record_writer_find_function(w, view->string.text, &pc, &function)) {
 		if (!w->filter)
 			return record_writer_leave_room(w, view, &pc);
-		w->left_placeholders = true; /* its calls are taken out at the end, if need be */
+		w->left_placeholders = true; /* its calls are removed at the end, if
+		                              * necessary */
 		return false;
 	}
 	if (w->excluded)
@@ -227,7 +236,7 @@ static int record_writer_emit(void *context, const void *records, uint64_t bytes
 	record_writer_write_gathered(w);
 	fxt_call_sample_take(&w->sample, records, bytes, w->collector->control->ticks_per_second);
 	record_writer_write(w, records, bytes, w->collector->copy.has_others);
-	return 0; /* what the archive cannot take, it counts */
+	return 0; /* the archive counts the bytes that it cannot take */
 }
 
 static int record_writer_emit_record(void *context, const uint64_t *words, uint64_t count)

@@ -1,3 +1,7 @@
+/*
+ * The states of a session and its starts and stops. Runs on the main thread and never
+ * waits: fxt_recording_look() checks the progress.
+ */
 #include "recording.h"
 #include <malloc.h>
 #include <string.h>
@@ -39,7 +43,7 @@ void fxt_recording_initialize(struct fxt_session *s)
 	recording_enter(s, FXT_SESSION_INITIALIZED);
 }
 
-/* Without categories all are recorded, and nothing can be added to all. */
+/* An empty list means all categories, and nothing can be added to that. */
 static void recording_add_categories(
         struct fxt_categories *categories, const struct fxt_categories *additional)
 {
@@ -123,7 +127,7 @@ void fxt_recording_terminate(struct fxt_session *s)
 		recording_enter(s, FXT_SESSION_TERMINATING);
 }
 
-/* Whether every live provider has done what the latest command asks of it. */
+/* True if every live provider has done what the latest command asks. */
 static bool recording_all_follow(const struct fxt_session *s, bool recording)
 {
 	for (uint32_t i = 0; i < s->count; i++)
@@ -161,7 +165,8 @@ void fxt_recording_look(struct fxt_session *s)
 	if ((starting || stopping) &&
 	        (recording_all_follow(s, starting) || fxt_monotonic_ns() >= r->deadline_ns)) {
 		if (stopping)
-			malloc_trim(0); /* of processes that have ended; the next start may be months away */
+			malloc_trim(0); /* memory of ended processes; the next start may be
+			                 * months away */
 		recording_enter(s, starting ? FXT_SESSION_STARTED : FXT_SESSION_STOPPED);
 	}
 	if (r->state == FXT_SESSION_TERMINATING && r->terminate_ns && fxt_session_is_idle_session(s))

@@ -48,7 +48,7 @@ enum fxt_stop_error { FXT_STOP_NOT_INITIALIZED = 1, FXT_STOP_NOT_STARTED, FXT_ST
  * to stop. */
 #define FXT_TERMINATE_PATIENCE_NS UINT64_C(5000000000)
 
-/* What must not change while the current snapshot waits or copies. */
+/* The data that must not change while the current snapshot waits or copies. */
 enum fxt_snapshot_stage {
 	FXT_SNAPSHOT_NONE,
 	FXT_SNAPSHOT_WAITS,  /* threads of providers do not learn of ends (provider.h) */

@@ -1,3 +1,7 @@
+/*
+ * The resolver's thread, and the calls that other threads make to it. Must not hold the
+ * lock while it reads files or looks names up: record writers wait for it.
+ */
 #include "resolver.h"
 #include <errno.h>
 #include <search.h>
@@ -7,15 +11,15 @@
 #include "names.h"
 #include "writer/atomics.h"
 
-enum { STACK_BYTES = 16 << 20 }; /* demangling recurses */
+enum { STACK_BYTES = 16 << 20 }; /* demangling is recursive */
 
-/* How long the thread waits before it looks at the durable buffers again: REST_NS after it found something
- * new, twice as long after each look that found nothing, REST_MAX_NS at most. */
+/* Pauses between looks at the durable buffers: REST_NS after new data, twice as long after
+ * each look without any, and at most REST_MAX_NS. */
 #define REST_NS     UINT64_C(1000000)
 #define REST_MAX_NS UINT64_C(64000000)
-/* The same where functions are left out: until that is known their calls are recorded. */
+/* The same if functions are excluded: their calls are recorded until the decision is known. */
 #define REST_MAX_FILTERING_NS UINT64_C(2000000)
-/* Where the program waits for each decision. */
+/* The same if the program waits for each decision. */
 #define REST_AWAITED_NS UINT64_C(100000)
 
 /* ---- the thread ---- */
@@ -30,7 +34,8 @@ static bool resolver_answer_questions(struct fxt_resolver *resolver, struct fxt_
 	names->questions = NULL;
 	names->last_question = &names->questions;
 	pthread_mutex_unlock(&resolver->lock);
-	/* What stands in the durable buffer was registered before whatever is asked. */
+	/* The present contents of the durable buffer were registered before the text that
+	 * is asked about. */
 	was_any = fxt_names_read_ahead(resolver, names) || question;
 	was_any |= fxt_names_decide_anew(resolver, names);
 	for (; question; question = next) {
@@ -50,8 +55,9 @@ static void resolver_free_names(struct fxt_names *names)
 	free(names);
 }
 
-/* The provider after this one (NULL: the first); gives this one back if it has ended and nothing is left to
- * do for it. Others add providers at the head of the list, and only this thread takes any out. */
+/* Returns the provider after `names` (NULL: the first). Frees `names` if it has ended and
+ * has nothing left to do. Other threads add providers at the head of the list, and only
+ * this thread removes any. */
 static struct fxt_names *resolver_next_names(struct fxt_resolver *resolver, struct fxt_names *names)
 {
 	struct fxt_names **at = &resolver->providers, *next;
@@ -72,8 +78,8 @@ static struct fxt_names *resolver_next_names(struct fxt_resolver *resolver, stru
 	return next;
 }
 
-/* Looks at every provider once: names what is new, of all of them; if nothing was, finds one source position
- * for each. Returns whether there was anything to do. */
+/* Serves every provider once: names all new functions; if there were none, finds one source
+ * position per provider. Returns true if there was anything to do. */
 static bool resolver_serve_providers(struct fxt_resolver *resolver)
 {
 	bool was_any = false;
@@ -209,7 +215,8 @@ void fxt_resolver_change_filter(
 	pthread_mutex_unlock(&resolver->lock);
 }
 
-/* With the lock held: until nothing is being written, and with `positions` nothing is due. */
+/* Waits until no position is being written, and with `positions` until none is due. With
+ * the lock held. */
 static void resolver_await_positions(struct fxt_resolver *resolver, struct fxt_names *names, bool positions)
 {
 	names->is_awaited = positions;
@@ -261,8 +268,9 @@ void fxt_names_ask(struct fxt_resolver *resolver, struct fxt_names *names, struc
 	pthread_mutex_unlock(&resolver->lock);
 }
 
-/* With the lock held: the name of a placeholder, if it is known. One that states no module was looked up in
- * what was mapped then, so it is not known any more once another mapping was announced. */
+/* Finds the name of a placeholder, if known. With the lock held. A placeholder without a
+ * module was looked up in the mappings at that time, so its name is no longer known after
+ * another mapping was announced. */
 static bool resolver_look(struct fxt_names *names, const struct fxt_markup *pc, struct fxt_location *function)
 {
 	const struct fxt_name *name = fxt_names_find(names, pc->address, pc->module);

@@ -63,8 +63,8 @@ struct fxt_names_owner {
 	struct fxt_buffer_layout layout;
 	const struct fxt_selection *filter; /* NULL: nothing is excluded */
 	uint64_t ticks_per_second;
-	/* Where source positions are written. The archive must outlive
-	 * fxt_resolver_close(), unless fxt_names_end() waits for the positions. */
+	/* The archive for source positions. It must outlive fxt_resolver_close(), unless
+	 * fxt_names_end() waits for the positions. */
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider *identity;
 };

@@ -1,3 +1,8 @@
+/*
+ * Learns from registrations: looks names up, opens the files of modules, decides on
+ * functions, and writes source positions. Runs on the resolver's thread. Slow work must not
+ * be done under the lock.
+ */
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -44,7 +49,8 @@ static void resolver_set_location(
 	name->function = *function;
 	if (function->module)
 		return;
-	/* That text holds until the next look-up only. It is the same each time: others may be reading it. */
+	/* The text is valid only until the next look-up. It is the same each time, and
+	 * other threads may be reading it. */
 	if (!name->text[0])
 		memcpy(name->text, function->name, function->name_bytes);
 	name->function.name = name->text;
@@ -59,7 +65,7 @@ static unsigned resolver_decide_by(const struct fxt_selection *filter, const str
 	       (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
 }
 
-/* What the filter says of a function; of one without a name nothing. */
+/* Returns the filter's decision on a function; a function without a name gets none. */
 static struct fxt_name_decision resolver_decide(
         const struct fxt_names *names, uint64_t address, const struct fxt_location *function)
 {
@@ -86,8 +92,9 @@ static struct fxt_name_decision resolver_decide(
 	return decision;
 }
 
-/* NULL: it is not known for want of memory. Nor is what lies in no module, once an announcement of one could
- * not be taken: it may be that one's, and named when the archive is rewritten. */
+/* NULL: not known because memory was short. If an announcement of a module is missing,
+ * functions in no module are not known either: they may lie in the missing module, and get
+ * their names when the archive is rewritten. */
 static const struct fxt_location *resolver_find_function(struct fxt_names *names, const struct fxt_markup *pc)
 {
 	const struct fxt_selection *filter = names->owner.filter;
@@ -98,7 +105,8 @@ static const struct fxt_location *resolver_find_function(struct fxt_names *names
 	return function && !function->known && names->lacks_modules ? NULL : function;
 }
 
-/* Looks a function up and notes its name. Returns the decision on it. In the thread, without the lock. */
+/* Looks a function up and notes its name. Returns the decision on it. On the thread,
+ * without the lock. */
 static struct fxt_name_decision resolver_learn_name(
         struct fxt_resolver *resolver, struct fxt_names *names, const struct fxt_markup *pc)
 {
@@ -140,7 +148,7 @@ static bool resolver_is_executable(const char *link, struct fxt_span module)
 	return bytes > 0 && fxt_spans_equal(module, executable);
 }
 
-/* Opens a module's file through the process that has it. */
+/* Opens a module's file through its process. */
 static void resolver_open_image(const struct fxt_names *names, const struct fxt_markup *module)
 {
 	struct fxt_image *image = fxt_modules_image(&names->modules, module->module);
@@ -227,7 +235,7 @@ struct fxt_name_decision fxt_names_learn_text(
 
 /* ---- reading ahead ---- */
 
-/* Tells the agent what was decided on a string. */
+/* Passes the decision on a string to the agent. */
 static void resolver_publish_decision(struct fxt_resolver *resolver, const struct fxt_names *names,
         uint32_t index, const struct fxt_name_decision *decision)
 {
@@ -268,7 +276,7 @@ static void resolver_learn_record(
 	}
 }
 
-/* The agent's helper carries out decisions that have come. */
+/* Wakes the agent's helper, which carries out new decisions. */
 static void resolver_wake_helper(struct fxt_resolver *resolver, const struct fxt_names *names)
 {
 	pthread_mutex_lock(&resolver->lock);
@@ -277,7 +285,8 @@ static void resolver_wake_helper(struct fxt_resolver *resolver, const struct fxt
 	pthread_mutex_unlock(&resolver->lock);
 }
 
-/* Learns from the whole records in a block. Returns their bytes; all of a block that is not well framed. */
+/* Learns from the whole records in a block. Returns their size; the whole block if its
+ * framing is bad. */
 static uint64_t resolver_learn_block(
         struct fxt_resolver *resolver, struct fxt_names *names, const uint8_t *block, uint64_t bytes)
 {
@@ -315,7 +324,7 @@ bool fxt_names_read_ahead(struct fxt_resolver *resolver, struct fxt_names *names
 		was_any = true;
 		resolver_wake_helper(resolver, names);
 		pthread_mutex_lock(&resolver->lock);
-		if (names->read == from) /* else it began anew meanwhile */
+		if (names->read == from) /* otherwise it began anew in between */
 			names->read += learned;
 		pthread_mutex_unlock(&resolver->lock);
 	}
@@ -323,7 +332,7 @@ bool fxt_names_read_ahead(struct fxt_resolver *resolver, struct fxt_names *names
 
 /* ---- another filter ---- */
 
-/* What the filter says of a string that was learnt before. */
+/* Returns the filter's decision on a string that was learnt before. */
 static struct fxt_name_decision resolver_decide_again(
         struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_name *name)
 {
@@ -339,7 +348,7 @@ static struct fxt_name_decision resolver_decide_again(
 	return resolver_decide(names, name->address, &name->function);
 }
 
-/* Tells the agent that all decisions of the change stand. */
+/* Notifies the agent that all decisions of the change are stored. */
 static void resolver_publish_change(struct fxt_resolver *resolver, const struct fxt_names *names)
 {
 	struct fxt_control *control = names->owner.control;

@@ -10,7 +10,8 @@ static uint64_t resolver_copy_part(uint8_t block[FXT_NAMES_READ_BYTES], const ui
 	return bytes;
 }
 
-/* How many bytes of records an open durable chunk has, which begins at `offset` of the buffer. */
+/* Returns the bytes of records in an open durable chunk that begins at `offset` of the
+ * buffer. */
 static uint64_t resolver_open_chunk_bytes(const struct fxt_names *names, uint64_t offset)
 {
 	const struct fxt_control *control = names->owner.control;
@@ -21,7 +22,8 @@ static uint64_t resolver_open_chunk_bytes(const struct fxt_names *names, uint64_
 	                 : 0;
 }
 
-/* What is new in a oneshot buffer. What a chunk says of itself is checked as a collector does. */
+/* Copies the new data of a oneshot buffer. The chunk's own fields are checked as a
+ * collector does. */
 static uint64_t resolver_copy_durable_chunk(struct fxt_names *names, uint8_t block[FXT_NAMES_READ_BYTES])
 {
 	const struct fxt_buffer_header *header = names->owner.buffer;
@@ -66,7 +68,8 @@ uint64_t fxt_names_copy_new(struct fxt_names *names, uint8_t block[FXT_NAMES_REA
 		return 0;
 	if (names->owner.mode == FXT_ONESHOT)
 		return resolver_copy_durable_chunk(names, block);
-	/* Acquire: pairs with the agent's release, records stand before the end that covers them. */
+	/* Acquire: pairs with the agent's release; records are written before the end that
+	 * covers them. */
 	end = load_acquire(&header->durable_data_end);
 	if (end > names->owner.layout.durable_bytes || end <= names->read)
 		return 0;

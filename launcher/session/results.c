@@ -1,3 +1,8 @@
+/*
+ * Saves a provider's buffers at stops and at its end, and writes the events about its end.
+ * Runs on the provider's thread. The memories are written by the program, so their contents
+ * may be wrong.
+ */
 #include "results.h"
 #include <poll.h>
 #include <signal.h>
@@ -12,10 +17,10 @@
 
 enum {
 	QUIET_STEP_MS = 5,
-	QUIET_MAX_MS = 100, /* for a running process to fall quiet */
+	QUIET_MAX_MS = 100, /* maximum wait for a running process to fall quiet */
 };
 
-/* Sums up what changes with every call that the provider records or leaves out. */
+/* A sum that changes with every call that the provider records or elides. */
 static uint64_t results_progress(struct fxt_provider *p)
 {
 	uint32_t used = load_acquire(&p->memory.control->slots_used);
@@ -27,7 +32,8 @@ static uint64_t results_progress(struct fxt_provider *p)
 	return sum;
 }
 
-/* Waits for a process that was told to quit to fall quiet, or to end after all. Returns which of the two. */
+/* Waits for a process that was commanded to quit to fall quiet, or to end after all.
+ * Returns which of the two. */
 static enum fxt_ending results_await_quiet(struct fxt_provider *p)
 {
 	uint64_t before = results_progress(p), after;
@@ -44,8 +50,8 @@ static enum fxt_ending results_await_quiet(struct fxt_provider *p)
 	return FXT_STILL_RUNNING;
 }
 
-/* Of a process that was killed. A call that a filter takes out is counted too: to viewers an end too many is
- * none. */
+/* For a killed process. Calls that a filter removes are counted too: viewers ignore a
+ * surplus end. */
 static void results_note_open_calls(void *provider, uint64_t thread_koid, uint64_t calls)
 {
 	const struct fxt_provider *p = provider;
@@ -57,8 +63,8 @@ static void results_note_open_calls(void *provider, uint64_t thread_koid, uint64
 	pthread_mutex_unlock(&p->archive->lock);
 }
 
-/* Enters `saving`, in which a snapshot waits: it may copy all that is saved here from the archive, or none of
- * it. */
+/* Enters `saving`. A snapshot waits in that state: it may copy from the archive everything
+ * saved here, or nothing. */
 static void results_take(
         struct fxt_provider *p, enum fxt_provider_state saving, enum fxt_ending ending, uint64_t ticks)
 {
@@ -72,7 +78,8 @@ static void results_take(
 	p->collector.left_open = results_note_open_calls;
 	p->collector.left_open_context = p;
 	error = fxt_collect_rest(&p->collector, ending, ticks);
-	p->collector.left_open = NULL; /* a snapshot's copy has no list, and the archive's lock */
+	p->collector.left_open = NULL; /* the copy of a snapshot has no list, and the
+	                                * archive's lock is held */
 	fxt_record_writer_flush(&p->records);
 	p->records.nobody_waits = false;
 	p->is_ahead = false;
@@ -100,8 +107,9 @@ static void results_write_instant(const struct fxt_provider *p, struct fxt_archi
 	fxt_archive_write(archive, identity, record, words * sizeof(*record));
 }
 
-/* A filter that the agent did not see coming is met by its system calls too, and in strict mode it may not
- * even read the processor's counter: the kernel kills for that by SIGSEGV, or once that has a handler. */
+/* A seccomp filter that the agent did not expect also applies to the agent's system calls.
+ * In strict mode even reading the processor's counter may be forbidden: the kernel then
+ * kills by SIGSEGV, or once that has a handler. */
 static void results_say_confined(struct fxt_provider *p, const struct fxt_death *death)
 {
 	if (death->origin != FXT_DEATH_BY_FAULT || load_relaxed(&p->memory.control->commands_ignored))
@@ -116,7 +124,7 @@ static void results_say_confined(struct fxt_provider *p, const struct fxt_death 
 		        "not by libc's prctl() or syscall(): to record a call then is against its rules");
 }
 
-/* Tells when the process was over, whose open calls end there. */
+/* Writes when the process ended; its open calls end there. */
 static void results_write_end(struct fxt_provider *p)
 {
 	struct fxt_death death;
@@ -139,8 +147,8 @@ void fxt_results_write_moment(const struct fxt_provider *p, struct fxt_archive_w
 	results_write_instant(p, archive, identity, "fxt", name, ticks, NULL, 0);
 }
 
-/* Tells of what a change has muted; of one that was told of before, or came before the provider, only where
- * there are calls that nobody has told of. */
+/* Writes the muted functions of a change. A change that was written before, or is older
+ * than the provider, is written only for functions with calls not reported yet. */
 static void results_write_muted(const struct fxt_provider *p, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, struct fxt_call_counter *counter,
         const struct fxt_filter_change *change, bool is_new)
@@ -166,7 +174,7 @@ const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provi
 	const struct fxt_filter_change *change = p->no_change, *later;
 	bool is_new = change == p->filter_change;
 
-	/* Acquire: pairs with the main thread's release, the change is whole. */
+	/* Acquire: pairs with the main thread's release; the change is complete. */
 	while (change && (later = load_acquire(&change->later)) != NULL) {
 		struct fxt_argument options =
 		        fxt_argument_string(results_text("options"), results_text(later->text));
@@ -215,7 +223,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		if (p->ending == FXT_STILL_RUNNING && p->collector.threads)
 			fxt_results_write_moment(p, p->archive, &p->identity, "recording ends", p->end_ticks);
 	} else if (state == FXT_STATE_STOPPED) {
-		/* Calls that were open when it stopped ended then, for all we know. */
+		/* Calls that were open at the stop ended then, as far as is known. */
 		results_take(p, FXT_STATE_SAVING_REST, FXT_ENDED_NORMALLY, p->stopped_ticks);
 	}
 	if (p->collector.threads && (state == FXT_STATE_RECORDING || state == FXT_STATE_STOPPED))

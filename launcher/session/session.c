@@ -1,3 +1,8 @@
+/*
+ * The session: its clock, terms and sums, its beginning and its end. Runs on the main
+ * thread, which must keep the heartbeat: nothing between open and finish may wait for a
+ * process.
+ */
 #include "session.h"
 #include <errno.h>
 #include <signal.h>
@@ -44,7 +49,7 @@ static void session_join_those_done(struct fxt_session *s)
 	}
 }
 
-/* Whether what happened has brought the recording further. */
+/* Checks whether events have advanced the recording or a filter change. */
 static void session_look(struct fxt_session *s)
 {
 	fxt_recording_look(s);
@@ -103,7 +108,8 @@ int fxt_session_prepare(struct fxt_session *s)
 	        fxt_options_elide_calls(options));
 
 	if (!error)
-		fxt_memory_populate(&s->prepared); /* those of descendants are left to their threads */
+		fxt_memory_populate(&s->prepared); /* the memories of descendants are left to
+		                                    * their threads */
 	return error;
 }
 
@@ -174,7 +180,8 @@ bool fxt_session_is_valid(const struct fxt_session *s)
 
 /* ---- the end of a provider ---- */
 
-/* Which of those that are traced sent the signal to the program; 0: none of them, as far as is known. */
+/* Finds which traced process sent the signal to the program; 0: none of them, as far as is
+ * known. */
 static pid_t session_find_sender(const struct fxt_session *s, const struct fxt_provider *program)
 {
 	if (program->signal == SIGTERM && s->terminate_sent)
@@ -246,7 +253,7 @@ void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *drop
 	totals->processes_dropped = dropped->processes;
 }
 
-/* By process, of each those that have threads first. */
+/* Sorts by process; within a process, images with threads come first. */
 static int totals_compare_images(const void *left, const void *right)
 {
 	const struct fxt_image *a = left, *b = right;
@@ -258,7 +265,7 @@ static int totals_compare_images(const void *left, const void *right)
 
 void fxt_totals_join_images(struct fxt_totals *totals, struct fxt_image *images, uint32_t count)
 {
-	uint32_t last = 0; /* the process's first image in the array */
+	uint32_t last = 0; /* index of the process's first image */
 
 	totals->processes += images ? 0 : count;
 	if (!images)
@@ -305,20 +312,21 @@ void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *
 	totals->noise += p->records.noise * (double)p->collector.copy.events;
 	totals->incomplete |= p->incomplete;
 	totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
-	if (p->signal) /* of the program alone it is known */
+	if (p->signal) /* known only for the program itself */
 		memcpy(totals->killed, p->killed, sizeof(totals->killed));
 }
 
 /* ---- providers that have ended ---- */
 
-enum { ENDED_KEPT = 64 }; /* fxtctl shows how they fared */
+enum { ENDED_KEPT = 64 }; /* fxtctl shows their statistics */
 
 static bool session_may_forget(const struct fxt_provider *p)
 {
 	return p->end == FXT_END_JOINED && p->process.fd < 0 && !p->earlier;
 }
 
-/* Adds it to the sums. It is the earliest image of its process that is known. */
+/* Adds a provider to the sums of forgotten ones. It must be the earliest known image of its
+ * process. */
 static void session_forget(struct fxt_session_gone *gone, struct fxt_provider *p)
 {
 	uint32_t threads = p->collector.threads > 0;
@@ -339,8 +347,8 @@ static void session_forget(struct fxt_session_gone *gone, struct fxt_provider *p
 	free(p);
 }
 
-/* Forgets providers that have ended but for the latest of them, and keeps their sums: a session may have any
- * number of children, one after the other. */
+/* Forgets all ended providers except the latest, and keeps their sums: a session may have
+ * any number of children, one after the other. */
 static void session_forget_earliest(struct fxt_session *s)
 {
 	uint32_t ended = 0, kept = 0;
@@ -384,7 +392,8 @@ void fxt_session_beat(struct fxt_session *s)
 	session_look(s);
 }
 
-/* When the first of those that are summed up began; none of a lasting session before its recording. */
+/* Returns when the first of the providers began. A session of several recordings counts
+ * those of the present recording only. */
 static uint64_t session_first_ticks(const struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -415,8 +424,9 @@ void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 	s->start_ticks = session_first_ticks(s);
 }
 
-/* Waits for those that ended before the session; then brings what they left into the archive, as far as there
- * is room beside what the others are about to write. */
+/* Waits for the providers that ended before the session. Then appends their rest to the
+ * archive, as far as there is room beside the data that the other providers are about to
+ * write. */
 static void session_join_ended(struct fxt_session *s)
 {
 	uint64_t promised = 0;

@@ -106,7 +106,8 @@ struct fxt_session {
 	struct fxt_clock_pair first;             /* read as early as possible */
 	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */
 	const struct fxt_ledger *ledger;         /* records all progress; NULL: none is kept */
-	pid_t job;                               /* the process number by which the user knows fxtrun */
+	pid_t job;                               /* the process number that the user knows
+	                                          * fxtrun by */
 	pid_t program; /* our child; 0 before it is started and after it has ended */
 	int epoll;
 	struct fxt_provider **providers; /* those that have not ended, and the latest that have */
@@ -123,7 +124,7 @@ struct fxt_session {
 	uint64_t start_ticks; /* time at which viewers open the trace; 0 = not set */
 };
 
-/* Whether the session outlives its recordings. */
+/* True if the session makes several recordings. */
 static inline bool fxt_session_is_idle_session(const struct fxt_session *session)
 {
 	return session->terms.options->start == FXT_START_IDLE;

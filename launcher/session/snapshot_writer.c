@@ -1,3 +1,7 @@
+/*
+ * Runs in a forked process, which writes one snapshot and ends. Locks of other threads may
+ * be held forever in a fork, so it must not take any of theirs.
+ */
 #include "snapshot_writer.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +23,9 @@
 
 /* ---- names ---- */
 
-/* The file of an unnamed snapshot: the session's output with -number before the extension; of an output that
- * is no file ("-", or below /dev), trace-number.fxt. False: the name is too long. */
+/* Makes the path of an unnamed snapshot: the session's output with -number before the
+ * extension, or trace-number.fxt for an output that is no file ("-", or below /dev). False:
+ * the path is too long. */
 static bool snapshot_numbered_path(char path[PATH_MAX], const char *output, unsigned number)
 {
 	const char *base, *extension;
@@ -37,7 +42,7 @@ static bool snapshot_numbered_path(char path[PATH_MAX], const char *output, unsi
 	       PATH_MAX;
 }
 
-/* Takes the first name that no file has: snapshots of earlier runs are kept. */
+/* Takes the first name without a file: snapshots of earlier runs are kept. */
 static bool snapshot_reserve_path(struct fxt_snapshot_result *result, const char *output)
 {
 	for (unsigned number = 1;; number++) {
@@ -77,11 +82,12 @@ static int snapshot_emit(void *context, const void *records, uint64_t bytes)
 	return 0;
 }
 
-/* Adds what a running provider holds. */
+/* Adds the records of a running provider. */
 static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provider *p)
 {
-	struct fxt_collector collector = p->collector; /* in a circular session nothing was taken out of the
-	                                                  buffer yet: it is as it began */
+	struct fxt_collector collector = p->collector; /* in a circular session nothing was taken from
+	                                                * the buffer yet, so the collector is in its
+	                                                * initial state */
 	struct fxt_snapshot snapshot;
 	const char *reason;
 	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control,
@@ -96,7 +102,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		collector.control = snapshot.map.control;
 		collector.map = &snapshot.map;
 		collector.copy.emit = snapshot_emit;
-		/* The rewriting gives names, and then knows which calls are left out. */
+		/* The rewriting adds the names, and then knows which calls are excluded. */
 		collector.copy.emit_record = NULL;
 		collector.copy.excluded = NULL;
 		collector.copy.context = copy;
@@ -105,7 +111,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		                : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
 		fxt_totals_add(copy->totals, &collector);
-		p->collector.threads = collector.threads; /* to be counted; this process has a copy */
+		p->collector.threads = collector.threads; /* for the sums; this process has its own copy */
 		if (collector.losses.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
 		if (collector.threads && p->end != FXT_END_KNOWN)
@@ -124,7 +130,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 	}
 }
 
-/* What the archive held at the fork. False and errno: it could not be copied. */
+/* Copies the archive as it was at the fork. False and errno: it could not be copied. */
 static bool snapshot_copy_archive(const struct fxt_archive_writer *archive, int to)
 {
 	off_t at = 0;
@@ -133,15 +139,15 @@ static bool snapshot_copy_archive(const struct fxt_archive_writer *archive, int 
 		ssize_t copied = sendfile(to, archive->fd, &at, archive->bytes - (uint64_t)at);
 
 		if (copied == 0)
-			errno = EIO; /* somebody has cut it */
+			errno = EIO; /* the archive was truncated by another process */
 		if (copied <= 0)
 			return false;
 	}
 	return true;
 }
 
-/* Writes the raw snapshot into a file without a name. Returns its descriptor, or -1 and errno; the process
- * ends, and closes what was opened. */
+/* Writes the raw snapshot into an unnamed file. Returns its descriptor, or -1 and errno;
+ * the process then ends, which closes open files. */
 static int snapshot_write_raw(
         const struct fxt_session *s, uint64_t ticks_per_second, struct fxt_snapshot_result *result)
 {
@@ -155,10 +161,10 @@ static int snapshot_write_raw(
 		return -1;
 	if (!snapshot_copy_archive(&s->archive, fd))
 		return -1;
-	pthread_mutex_init(&copy.archive.lock, NULL); /* the session's was held at the fork */
+	pthread_mutex_init(&copy.archive.lock, NULL); /* the session's lock was held at the fork */
 	copy.archive.fd = fd;
 	copy.archive.name = result->path;
-	copy.archive.error = 0; /* what that had the session lose is missing here too */
+	copy.archive.error = 0; /* records missing from the session are missing here too */
 	fxt_ended_join(&s->ended, &copy.archive);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
@@ -167,7 +173,7 @@ static int snapshot_write_raw(
 
 		if (!p->runs)
 			continue;
-		if (state == FXT_STATE_DONE || state == FXT_STATE_SAVED) /* the archive has all of it */
+		if (state == FXT_STATE_DONE || state == FXT_STATE_SAVED) /* the archive has all its records */
 			fxt_totals_add(copy.totals, &p->collector);
 		else if (state != FXT_STATE_ABORTED)
 			snapshot_add_provider(&copy, p);
@@ -181,7 +187,8 @@ static int snapshot_write_raw(
 	copy.totals->refused = s->refused;
 	if (s->ledger && s->terms.options->follow & FXT_FOLLOW_FORK)
 		copy.totals->refused += load_relaxed(&s->ledger->common->untraced);
-	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* else it says that it is not */
+	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* if this fails, the snapshot is marked as
+	                                                          * unfinished */
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
 	return fd;
 }
@@ -217,8 +224,9 @@ static int snapshot_compare_files(const void *left, const void *right)
 	return *(const int *)left - *(const int *)right;
 }
 
-/* Closes what the session has open but the archive, its segments and the report: whoever waits for a pipe or
- * socket of the session to be closed would wait for this process as well. */
+/* Closes all descriptors of the session except the archive, its segments and the report.
+ * Otherwise the other end of a pipe or socket of the session would wait for this process
+ * too. */
 static void snapshot_close_others(const struct fxt_session *s, int report)
 {
 	int kept[FXT_ENDED_SEGMENTS + 2] = {s->archive.fd, report};

@@ -1,3 +1,8 @@
+/*
+ * Queues snapshot requests, forks a writer for each, and reports its result. Runs on the
+ * main thread, which must wait neither for the archive's lock nor for a disk, except when
+ * the session closes.
+ */
 #include "snapshots.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +41,7 @@ static void snapshots_fail_request(struct fxt_snapshots *s, const char *reason)
 	snapshots_end_request(s, &result);
 }
 
-/* Takes what the writing process reports, in one piece at its end. */
+/* Reads the report of the writing process, in one piece at its end. */
 static void snapshots_take_result(struct fxt_snapshots *s)
 {
 	static struct fxt_snapshot_result result;
@@ -68,14 +73,16 @@ static void snapshots_result_came(struct fxt_watch *watch, void *context)
 	fxt_snapshots_beat(context);
 }
 
-/* Whether a snapshot would miss what it recorded: it has begun to, and its thread has yet to hear so. */
+/* True if a snapshot would miss the provider's records: it has begun to record, and its
+ * thread does not know yet. */
 static bool snapshots_would_miss(const struct fxt_provider *p, enum fxt_provider_state state)
 {
 	return state < FXT_STATE_ABORTED && state != FXT_STATE_RECORDING && !fxt_provider_is_heard(p);
 }
 
-/* Whether no provider is half in the archive: one whose results or rest are being saved has to finish first.
- * It soon does, since while a snapshot waits no thread is told of another end. */
+/* True if no provider is partly in the archive. A provider whose results or rest are being
+ * saved must finish first. This is soon, because while a snapshot waits no thread learns of
+ * another end. */
 static bool snapshots_can_copy(const struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -90,8 +97,9 @@ static bool snapshots_can_copy(const struct fxt_session *s)
 	return true;
 }
 
-/* Takes the lock of the archive, whose records are whole then, and keeps the scheduler's in memory. False:
- * that cannot be had at once, and is tried again later; the main thread waits for no disk. */
+/* Takes the lock of the archive, which then ends with a whole record, and freezes the
+ * scheduler's records in memory. False: this is not possible at once, and is tried again
+ * later; the main thread waits for no disk. */
 static bool snapshots_hold_archive(struct fxt_session *s)
 {
 	if (pthread_mutex_trylock(&s->archive.lock) != 0)

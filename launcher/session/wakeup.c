@@ -57,7 +57,8 @@ static void wakeup_signal(const struct fxt_wakeup *wakeup)
 {
 	const uint64_t one = 1;
 
-	/* Fails only after 2^64 - 2 wakeups that nobody received: then one is due anyway. */
+	/* Fails only after 2^64 - 2 wakeups that were not received: a wakeup is pending
+	 * then anyway. */
 	(void)!write(wakeup->event.fd, &one, sizeof(one));
 }
 
@@ -83,7 +84,8 @@ void fxt_wakeup_receive(struct fxt_wakeup *wakeup, struct fxt_alerts *alerts)
 {
 	uint64_t wakeups;
 
-	/* The event is reset before the alerts are taken: an alert that comes in between sets it anew. */
+	/* The event is reset before the alerts are taken: an alert that comes in between
+	 * sets it again. */
 	(void)!read(wakeup->event.fd, &wakeups, sizeof(wakeups));
 	pthread_mutex_lock(&wakeup->lock);
 	*alerts = wakeup->alerts;
