@@ -2,15 +2,15 @@
  * Triggers: the actions of a session on events in the recorded processes (fxtrun
  * --trigger).
  *
- *       EVENT:ACTION[/CONDITION]...
+ *   EVENT:ACTION[/CONDITION]...
  *
- *       ALERT          an alert of that name, of 1 to 14 bytes, is raised
- *       FUNC>TIME      a call of a function of the pattern takes at least that time, when it ends
- *       FUNC=begin     such a call begins
- *       FUNC=end       it ends
- *       signal=NAME    a process dies of that signal
- *       exit!=N        a process exits with another status than that
- *       exit=N         it exits with that one
+ *   ALERT          an alert of that name, of 1 to 14 bytes, is raised
+ *   FUNC>TIME      a call of a function of the pattern takes at least that time, when it ends
+ *   FUNC=begin     such a call begins
+ *   FUNC=end       it ends
+ *   signal=NAME    a process dies of that signal
+ *   exit!=N        a process exits with another status than that
+ *   exit=N         it exits with that one
  *
  * The session's filter selects the functions, by the number of the trigger
  * (FXT_SELECTION_TRIGGER). For a begin or end of a call, the actions start and stop are

@@ -3,15 +3,15 @@
  * that no client can delay the session or another client. While a client does not take its
  * replies, no more is read from it.
  *
- *          ┌───────────┐  a line cannot be sent at once   ┌───────────┐
- *          │  reading  │ ───────────────────────────────> │  writing  │
- *          │           │ <─────────────────────────────── │           │
- *          └───────────┘      all of it has been sent     └───────────┘
- *                │ the client sends no more                     │ it takes nothing any more
- *                v                                              v
- *          ┌───────────┐      no reply is owed to it      ┌───────────┐
- *          │   owing   │ ───────────────────────────────> │  closed   │ fd -1
- *          └───────────┘                                  └───────────┘
+ *      ┌───────────┐  a line cannot be sent at once   ┌───────────┐
+ *      │  reading  │ ───────────────────────────────> │  writing  │
+ *      │           │ <─────────────────────────────── │           │
+ *      └───────────┘      all of it has been sent     └───────────┘
+ *            │ the client sends no more                     │ it takes nothing any more
+ *            v                                              v
+ *      ┌───────────┐      no reply is owed to it      ┌───────────┐
+ *      │   owing   │ ───────────────────────────────> │  closed   │ fd -1
+ *      └───────────┘                                  └───────────┘
  *
  * Everything here runs on the main thread.
  */

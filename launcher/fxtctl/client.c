@@ -1,6 +1,6 @@
 /*
- * Finds sessions, connects to one, and makes calls. fxtctl has one thread; every wait has a
- * timeout, and every error ends the process.
+ * Finds sessions, connects to one, and makes calls. fxtctl has one thread. Every wait has a
+ * time limit unless the caller passes FXT_CLIENT_FOREVER, and every error ends the process.
  */
 #include "client.h"
 #include <dirent.h>

@@ -3,9 +3,9 @@
  * shell started; it stops, continues and ends as the program does. Its child, the recorder,
  * records and never stops, because other processes of the tree may run on.
  *
- *         shell --waits for, signals--> job --passes signals on--> recorder --waits for--> program
- *                                        ^                            |
- *                                        +---- stop, go on, end ------+
+ *     shell --waits for, signals--> job --passes signals on--> recorder --waits for--> program
+ *                                    ^                            |
+ *                                    +---- stop, go on, end ------+
  *
  * Job and program share the process group, hence the terminal and the signals of its keys.
  * The recorder has its own group and its own session (spawn.c). If the job is killed, the

@@ -4,8 +4,8 @@
  * that were not saved, and programs go on recording into them. The job takes the records
  * when the program has ended, or when a client of the control socket requests it.
  *
- *         archive  | noted as taken ...... | written since the last notes |
- *                                          '--> dropped, and taken again from the memories
+ *     archive  | noted as taken ...... | written since the last notes |
+ *                                      '--> dropped, and taken again from the memories
  *
  * No call is in the trace twice. Calls are missing only if the programs counted them as
  * lost, because their buffers were full and not saved. The archive states that it was

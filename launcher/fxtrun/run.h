@@ -9,8 +9,8 @@
  * refused is refused before the output is touched, and everything is ready before the
  * program starts.
  *
- *         session, control socket -> [a controller initializes it] -> buffer -> acceptor, agent -> program
- *             -> [the main thread waits: manager.h] -> all records in the archive -> trace -> summary
+ *     session, control socket -> [a controller initializes it] -> buffer -> acceptor, agent -> program
+ *         -> [the main thread waits: manager.h] -> all records in the archive -> trace -> summary
  *
  * With --start=idle a controller initializes the session while the main thread waits. The
  * steps from there to the summary are repeated for each recording, and a separate thread

@@ -1,6 +1,6 @@
 /*
- * Opens the kernel's perf events and reads their rings. Runs on the scheduler's thread
- * after opening. Records must be copied before their place in the ring is given back.
+ * Opens the kernel's perf events and reads their rings. The caller serializes the reading
+ * of a ring. A record must be copied before its place in the ring is given back.
  */
 #include "perf.h"
 #include <errno.h>

@@ -2,12 +2,12 @@
  * launcher/sched/ puts the scheduler on the timeline: when each traced thread ran and on
  * which CPU, and when it touched a page that the kernel had to supply.
  *
- *       the kernel, two rings a CPU   perf          reads context switch records, and page faults
- *            |                        sched_cpu     one CPU: who runs there, since when
- *            |  <- sched_registry                   which processes are traced, whether anything is recorded
- *            v                        sched_log     the switches, or faults, of traced threads, in memory
- *            |                        sched_rows    the rows that viewers draw faults in
- *       the archive                   sched         the thread that does all this, and its life
+ *   the kernel, two rings a CPU   perf          reads context switch records, and page faults
+ *        |                        sched_cpu     one CPU: who runs there, since when
+ *        |  <- sched_registry                   which processes are traced, whether anything is recorded
+ *        v                        sched_log     the switches, or faults, of traced threads, in memory
+ *        |                        sched_rows    the rows that viewers draw faults in
+ *   the archive                   sched         the thread that does all this, and its life
  *
  * The kernel reports all threads that descend from the program. Threads that are in the
  * trace get the same koids here as there; the others are skipped.

@@ -3,7 +3,7 @@
  * full. If the program, its fxtrun and its recorder are all killed at once, the file has
  * all records but those of the last moments.
  *
- *         committed --seen, at most 0.2 s later--> 0.3 s go by --> saved, without a word to the program
+ *     committed --seen, at most 0.2 s later--> 0.3 s go by --> saved, without a word to the program
  *
  * A buffer that is handed over within that time is saved by the handover. Therefore saving
  * ahead costs nothing at full speed, and nothing for a program that commits no records. The

@@ -4,7 +4,7 @@
  * buffer it adds them to the session's counts. There, functions with the same name are one
  * function, as they are to readers.
  *
- *       records --> struct fxt_call_counter --by name--> struct fxt_call_counts --> muting
+ *   records --> struct fxt_call_counter --by name--> struct fxt_call_counts --> muting
  *
  * Functions that got no lasting string index are neither counted nor muted.
  */

@@ -2,8 +2,8 @@
  * Compresses an archive while it is written, on a thread of its own, into frames
  * (symbolizer/frames.h):
  *
- *         archive --append--> queue |bytes .............| --thread--> frames --> file
- *                                   saved        appended
+ *     archive --append--> queue |bytes .............| --thread--> frames --> file
+ *                               saved        appended
  *
  * The appending thread copies its bytes, and waits for room in the queue as it would for a
  * disk. Bytes that will be replaced later are marked, and stored uncompressed in a frame of

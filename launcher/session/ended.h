@@ -3,8 +3,8 @@
  * buffer keeps the end of a process; this keeps the end of a tree of processes that come
  * and go.
  *
- *         a process ends ------> segment, segment, segment, ...     files without a name; the oldest are
- * dropped the session ends ----> archive                            behind it the segments that still fit
+ *     a process ends ------> segment, segment, segment, ...     files without a name; the oldest are dropped
+ *     the session ends ----> archive                            behind it the segments that still fit
  *
  * The rest of a process goes into one segment as a whole, so it is dropped as a whole. A
  * segment is small compared with the limit, and all segments together never exceed it. A

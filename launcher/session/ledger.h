@@ -3,7 +3,7 @@
  * This is the progress of each provider, in memory that both processes share, and the
  * descriptors of the providers' memories, which are handed over when the memories are made.
  *
- *         provider's thread --notes--> page 0 | page 1 --job, once the recorder is dead--> recovery.h
+ *     provider's thread --notes--> page 0 | page 1 --job, once the recorder is dead--> recovery.h
  *
  * A provider's thread notes its progress after each step that must not be repeated. Records
  * in the archive up to the noted length count; the provider's records behind it are taken

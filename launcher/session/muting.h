@@ -4,10 +4,9 @@
  * recording takes more than the given percentage of the processes' running time. Muting is
  * a change of the filter (filter_change.h).
  *
- *       calls by function, and the time that processes ran (call_counts.h), window by window
- *         --> calls x cost of one > percent x time?  mute the most called of the brief ones, as many as
- * needed
- *         --> the next window begins once the change is made
+ *   calls by function, and the time that processes ran (call_counts.h), window by window
+ *     --> calls x cost of one > percent x time?  mute the most called of the brief ones, as many as needed
+ *     --> the next window begins once the change is made
  *
  * A muted function stays muted: its calls are not seen any more, so there is no way to find
  * that it has become harmless.

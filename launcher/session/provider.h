@@ -7,14 +7,13 @@
  * thread (provider_thread.h) owns `state`; STARTED and STOPPED are packets that it receives
  * (packets.h):
  *
- *       WAITING --STARTED--> RECORDING --STOPPED--> STOPPED --STARTED--> RECORDING
- *                                |
- *                                +--STOPPED, results wanted--> SAVING_RESULTS --> SAVED --STARTED-->
- * RECORDING
+ *   WAITING --STARTED--> RECORDING --STOPPED--> STOPPED --STARTED--> RECORDING
+ *                            |
+ *                            +--STOPPED, results wanted--> SAVING_RESULTS --> SAVED --STARTED--> RECORDING
  *
- *       WAITING, SAVED -------------------------- end TOLD -------------------> DONE
- *       RECORDING, STOPPED ---------------------- end TOLD --> SAVING_REST ---> DONE
- *       WAITING, RECORDING, STOPPED, SAVED --- a rule broken ---> ABORTED ----> DONE
+ *   WAITING, SAVED -------------------------- end TOLD -------------------> DONE
+ *   RECORDING, STOPPED ---------------------- end TOLD --> SAVING_REST ---> DONE
+ *   WAITING, RECORDING, STOPPED, SAVED --- a rule broken ---> ABORTED ----> DONE
  *
  * In a session of several recordings (session.h) a process is REGISTERED between them,
  * without a thread. Each recording makes it a provider again, in WAITING; after the
@@ -22,8 +21,8 @@
  *
  * The main thread owns `end`, which reports the provider's end to the provider's thread:
  *
- *       NONE --the process has ended, or the session--> KNOWN --fxt_provider_tell_end()--> TOLD --DONE-->
- * JOINED NONE, KNOWN --DONE, since it was aborted--> JOINED
+ *   NONE --the process has ended, or the session--> KNOWN --fxt_provider_tell_end()--> TOLD --DONE--> JOINED
+ *   NONE, KNOWN --DONE, since it was aborted--> JOINED
  *
  * Errors: each kind of fault of a provider is printed here once, with the provider's name,
  * and sets `incomplete`; nothing is returned. An error that keeps a provider from beginning

@@ -2,12 +2,12 @@
  * The states of a session from its initialization to its end, and the transitions between
  * them, which the Fuchsia trace controller calls starting and stopping.
  *
- *       READY --> INITIALIZED --> STARTING --> STARTED --> STOPPING --> STOPPED
- *                      |           ^    |                   ^    ^         |
- *                      |           |    +-------------------+    |         |
- *                      +-----------|-----------------------------+         |
- *                                  +---------------------------------------+
- *       all of them --> TERMINATING --> READY, in a session of several recordings (session.h)
+ *   READY --> INITIALIZED --> STARTING --> STARTED --> STOPPING --> STOPPED
+ *                  |           ^    |                   ^    ^         |
+ *                  |           |    +-------------------+    |         |
+ *                  +-----------|-----------------------------+         |
+ *                              +---------------------------------------+
+ *   all of them --> TERMINATING --> READY, in a session of several recordings (session.h)
  *
  * A start or a stop commands all providers at once. The session is STARTED, or STOPPED,
  * when the last provider reports it, or at the deadline: a stopped process must not delay

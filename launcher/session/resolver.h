@@ -4,9 +4,9 @@
  * up the names of their addresses. Most names are therefore known before the records that
  * need them are written, and no writer waits for a symbol table.
  *
- *       durable buffer --read ahead--> resolver's thread --> names of a provider <--find-- its record writer
- *                                            ^                                              |
- *                                            +------------------- ask ----------------------+
+ *   durable buffer --read ahead--> resolver's thread --> names of a provider <--find-- its record writer
+ *                                        ^                                              |
+ *                                        +------------------- ask ----------------------+
  *
  * A file is opened when its module is announced, through the process that has it
  * (/proc/PID/root). This reads the right file even if it is unlinked, rebuilt, or visible

@@ -21,8 +21,8 @@ void fxt_results_save_rest(struct fxt_provider *provider);
 void fxt_results_write_call_cost(const struct fxt_provider *provider, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, uint64_t ticks);
 
-/* Writes an instant event at the time after which nothing is known of the provider. Calls
- * that are still open extend to it. */
+/* Writes an instant event that says what happened at that time; nothing is known of the
+ * provider after it. Calls that are still open extend to it. */
 void fxt_results_write_moment(const struct fxt_provider *provider, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, const char *name, uint64_t ticks);
 

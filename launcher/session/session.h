@@ -2,19 +2,18 @@
  * launcher/session/ is the trace manager. It accepts the processes that load the agent,
  * tells them when to record, and writes their records to an archive while they run.
  *
- *       a process --hello--> acceptor --> admission      who is recorded
- *                                            |
- *                                            v
- *                                         session        on which terms (this file)
- *                                            |           recording: when (start, stop, terminate)
- *            memory, shared with it          v
- *            packets <------------------> provider       one process; a thread for each (provider_thread.h)
- *            buffers -- collector -->  record_writer     names in place of addresses, from the resolver
- *                                            |
- *                                            v
- *                                         archive --> output     the raw file, and the finished trace at the
- * end
- *                                            +------> snapshots  the same while the program goes on
+ *   a process --hello--> acceptor --> admission      who is recorded
+ *                                        |
+ *                                        v
+ *                                     session        on which terms (this file)
+ *                                        |           recording: when (start, stop, terminate)
+ *        memory, shared with it          v
+ *        packets <------------------> provider       one process; a thread for each (provider_thread.h)
+ *        buffers -- collector -->  record_writer     names in place of addresses, from the resolver
+ *                                        |
+ *                                        v
+ *                                     archive --> output     the raw file, and the final trace
+ *                                        +------> snapshots  the same while the program goes on
  *
  * A session consists of the clock, the terms that hold for all of its providers, the
  * providers, and the archive they write to. Its states are those of recording.h. Everything
