@@ -23,7 +23,7 @@
 
 _Static_assert(FXT_SOCKET_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
 
-/* Prefix of a session's directory name. */
+/* The parts of a session's directory name. */
 #define PREFIX "fxtrun-"
 #define UNIQUE "XXXXXX"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "writer/clock.h"
 
-/* The sum of both is less than half of the promised second. The rest is for a disk, a
+/* Together they take half of the promised second. The other half is for a disk, a
  * compressor (0.1 s), and a busy machine. A provider is checked whenever its thread wakes
  * up anyway (provider_thread.c). */
 #define LOOK_NS UINT64_C(100000000)

@@ -1,7 +1,7 @@
 /*
- * Compresses the archive on a thread of its own; writers append to a queue under the lock.
- * Every queued byte must stay valid until it is in the file, since the job reads the queue
- * if the recorder is killed.
+ * Compresses the archive on a thread of its own; writers copy their bytes to a queue. Every
+ * queued byte must stay valid until it is in the file, since the job reads the queue if the
+ * recorder is killed.
  */
 #include "compressor.h"
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "writer/format.h"
 
 #define STACK_BYTES ((size_t)256 << 10) /* a stored frame is built on the stack */
-#define PATIENCE_NS 100000000L          /* wait of records that do not fill a frame */
+#define PATIENCE_NS 100000000L          /* wait time of records that do not fill a frame */
 
 uint64_t fxt_whole_records(const uint8_t *records, uint64_t bytes)
 {

@@ -13,7 +13,7 @@
 #define GATHERED_BYTES (FXT_RECORD_MAX_WORDS * 8 * 4)
 #define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* gathered: writing costs more than copying */
 
-/* of a record that waits for its name: most names fit */
+/* Size of a record that waits for its name: most names fit. */
 #define LATE_WORDS 65
 
 /* How long to wait for a name before checking the program's room again; and in all, at the
