@@ -1,9 +1,10 @@
 /*
- * The program to be traced, looked at before anything else is touched: found as execvp(3) would find it, and
- * refused with a reason if it cannot be executed or if the dynamic linker would not load the agent into it.
- * That is so for programs without a dynamic linker, for those that gain privileges, and for those of another
- * kind of machine or C library; ld.so ignores LD_PRELOAD there without a word, or the program would not
- * start. Of a script its interpreter is judged.
+ * Checks the program to be traced before anything else is touched. It is found as execvp(3)
+ * would find it. It is refused, with a reason, if it cannot be executed or if the dynamic
+ * linker would not load the agent into it. The latter is so for programs without a dynamic
+ * linker, programs that gain privileges, and programs for another machine or C library:
+ * ld.so would silently ignore LD_PRELOAD, or the program would not start. If the program is
+ * a script, its interpreter is checked.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_TARGET_H
 #define FXT_LAUNCHER_FXTRUN_TARGET_H
@@ -13,13 +14,14 @@
 #include <stddef.h>
 
 /*
- * Finds `name` and writes what execve(2) is to be given, always with a slash in it, to path[PATH_MAX].
- * Returns 0, or the status fxtrun has to exit with (enum fxt_exit) and one line in error[error_bytes].
+ * Finds `name` and writes the path for execve(2), always with a slash in it, to
+ * path[PATH_MAX]. Returns 0, or the exit status for fxtrun (enum fxt_exit) and one line in
+ * error[error_bytes].
  */
 int fxt_target_find(const char *name, char path[PATH_MAX], char *error, size_t error_bytes);
 
-/* Judges the file at `path`, calling it `name`. Returns as above. A file that may be executed and not read is
- * let pass. */
+/* Checks the file at `path`; messages call it `name`. Returns the same. A file that is
+ * executable but not readable is accepted. */
 int fxt_target_judge(const char *path, const char *name, char *error, size_t error_bytes);
 
 /* Whether the program at `path` defines hooks itself. Its calls of hooks then never reach the agent: the
