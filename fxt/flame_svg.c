@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "embedded.h"
 #include "reader/trace/text.h"
 #include "xml.h"
@@ -92,6 +93,28 @@ static enum place flame_place(struct layout *l, uint32_t node)
 	return NOT_DRAWN;
 }
 
+/*
+ * Puts the sorted nodes level by level, the children of one parent together. Walkers that
+ * work side by side number the nodes in any order; without this step the same trace could
+ * give the boxes in another order.
+ */
+static void flame_order_by_level(uint32_t *order, const struct fxt_paths *paths)
+{
+	uint32_t *sorted = fxt_allocate(paths->count * sizeof(*sorted));
+	uint32_t *first = fxt_allocate(paths->count * sizeof(*first)); /* child; 0: there is none */
+	size_t end = 1;
+
+	memcpy(sorted, order, paths->count * sizeof(*sorted));
+	for (uint32_t i = (uint32_t)paths->count - 1; i > 0; i--)
+		first[paths->items[sorted[i]].parent] = i;
+	for (size_t at = 0; at < end; at++)
+		for (uint32_t i = first[order[at]];
+		        i > 0 && i < paths->count && paths->items[sorted[i]].parent == order[at]; i++)
+			order[end++] = sorted[i];
+	free(first);
+	free(sorted);
+}
+
 static void flame_lay_out(struct layout *l, const struct fxt_flame_tree *tree)
 {
 	size_t count = tree->paths.count;
@@ -107,8 +130,10 @@ static void flame_lay_out(struct layout *l, const struct fxt_flame_tree *tree)
 	for (uint32_t i = 0; i < count; i++)
 		l->order[i] = i;
 	sorted_tree = tree;
-	if (count > 1)
+	if (count > 1) {
 		qsort(l->order + 1, count - 1, sizeof(*l->order), flame_compare);
+		flame_order_by_level(l->order, &tree->paths);
+	}
 	l->place[0] = DRAWN;
 	/* A parent's number is lower than its children's, so parents are placed first. */
 	for (size_t i = 1; i < count; i++) {

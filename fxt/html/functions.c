@@ -1,6 +1,7 @@
 #include "page.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include "fxt/json.h"
 
 static void functions_reference(struct fxt_html *page, uint32_t string)
@@ -50,20 +51,37 @@ static void functions_row(struct fxt_html *page, const struct fxt_function *f)
 	putc(']', page->out);
 }
 
+static int functions_compare(const void *left, const void *right)
+{
+	const struct fxt_function *a = *(const struct fxt_function *const *)left;
+	const struct fxt_function *b = *(const struct fxt_function *const *)right;
+
+	return a->name != b->name ? (a->name > b->name) - (a->name < b->name)
+	                          : (a->of_tracer > b->of_tracer) - (a->of_tracer < b->of_tracer);
+}
+
+/* Writes the functions by name. Walkers that work side by side find them in any order, and
+ * the same trace is to give the same page. */
 void fxt_html_functions(struct fxt_html *page)
 {
+	const struct fxt_function **sorted = fxt_allocate(page->all.count * sizeof(*sorted));
 	const char *before = "";
 
 	fputs("\"functions\": {\"columns\": [\"name\", \"is_call\"", page->out);
 	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++)
 		fprintf(page->out, ", \"%s\"", fxt_figure_names[i]);
 	fputs(", \"on\", \"off\", \"open\", \"module\", \"file\", \"line\"],\n\"rows\": [", page->out);
+	for (size_t i = 0; i < page->all.count; i++)
+		sorted[i] = &page->all.items[i];
+	if (page->all.count > 0)
+		qsort(sorted, page->all.count, sizeof(*sorted), functions_compare);
 	for (size_t i = 0; i < page->all.count; i++) {
-		if (page->all.items[i].calls == 0)
+		if (sorted[i]->calls == 0)
 			continue;
 		fputs(before, page->out);
-		functions_row(page, &page->all.items[i]);
+		functions_row(page, sorted[i]);
 		before = ",\n";
 	}
+	free(sorted);
 	fputs("]}", page->out);
 }
