@@ -1,6 +1,7 @@
 /*
- * What depends on the processor in reading a module's file. A trace may be read on another machine than the
- * one that recorded it, so all processors are known at the same time.
+ * The parts of reading a module's file that depend on the processor. A trace may be read on
+ * another machine than the one that recorded it, so all supported processors are compiled
+ * in together.
  */
 #ifndef FXT_SYMBOLIZER_ARCH_H
 #define FXT_SYMBOLIZER_ARCH_H
@@ -13,7 +14,7 @@
 
 #define ENDBR64     "\xf3\x0f\x1e\xfa"
 #define BND_PREFIX  0xf2
-#define JUMP_BY_RIP "\xff\x25" /* jmp *offset(%rip), of 6 bytes */
+#define JUMP_BY_RIP "\xff\x25" /* jmp *offset(%rip), 6 bytes */
 #define JUMP_BYTES  6
 
 #define BTI_C       0xd503245f
@@ -22,7 +23,8 @@
 #define LDR_MASK    0xffc003ff
 #define LDR_X17_X16 0xf9400211 /* ldr x17, [x16, #offset] */
 
-/* Reads the slot at `code`, which lies at `address`: false if there is none that jumps by a GOT entry. */
+/* Decodes the PLT slot at `code`, which lies at `address`. Returns false if it is no slot
+ * that jumps through a GOT entry. */
 static inline bool decode_x86_64(const uint8_t *code, size_t bytes, uint64_t address, uint64_t *got)
 {
 	size_t at = 0;
@@ -51,7 +53,7 @@ static inline bool decode_aarch64(const uint8_t *code, size_t bytes, uint64_t ad
 
 	if ((adrp & ADRP_MASK) != ADRP_X16 || (ldr & LDR_MASK) != LDR_X17_X16)
 		return false;
-	/* Signed, of 21 bits: its low two are apart from the others. */
+	/* A signed immediate of 21 bits; its low two bits stand apart from the others. */
 	uint64_t pages = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
 
 	pages = (pages ^ 0x100000) - 0x100000;
@@ -61,11 +63,11 @@ static inline bool decode_aarch64(const uint8_t *code, size_t bytes, uint64_t ad
 
 struct arch {
 	unsigned machine;                /* e_machine */
-	unsigned relocation_by_resolver; /* fills a GOT entry with what a resolver returns */
+	unsigned relocation_by_resolver; /* fills a GOT entry with a resolver's result */
 	bool (*decode_slot)(const uint8_t *code, size_t bytes, uint64_t address, uint64_t *got);
 };
 
-/* NULL: an unknown processor. */
+/* Returns NULL for an unknown processor. */
 static inline const struct arch *arch_of(unsigned machine)
 {
 	static const struct arch all[] = {

@@ -1,26 +1,27 @@
 /*
- * The call paths of a process's heap by the names of their functions. In the trace a path is as many nodes as
- * it has call sites and address ranges; here paths of equal names are one stack, with the sums of all.
+ * The call paths of a process's heap by function name. In the trace a path has a node for
+ * each of its call sites and address ranges; here paths of equal names are merged into one
+ * stack with the sums of all.
  */
 #ifndef FXT_SYMBOLIZER_FLAME_GRAPH_H
 #define FXT_SYMBOLIZER_FLAME_GRAPH_H
 
 #include "reader/heap/heap.h"
 
-#define FXT_FLAME_DEPTH 1024 /* functions in the midst of a deeper path are left out */
+#define FXT_FLAME_DEPTH 1024 /* a deeper path lacks functions in its middle */
 
-/* The name of a function as it is shown, of the text it has in the archive, in a provider's process. The
- * result holds until the next call. */
+/* Returns the name to show for a function, given its text in the archive and its provider.
+ * The result holds until the next call. */
 typedef struct fxt_span fxt_heap_name(void *context, uint32_t provider, struct fxt_span text);
 
 struct fxt_flame_stack {
-	uint32_t parent; /* the caller's stack, which stands before it; stack 0 is empty */
+	uint32_t parent; /* the caller's stack, which comes before it; stack 0 is empty */
 	uint32_t function;
-	struct fxt_heap_sums allocated, allocated_at_peak, at_peak, leaked; /* as of a node */
+	struct fxt_heap_sums allocated, allocated_at_peak, at_peak, leaked; /* as in a node */
 };
 
 struct fxt_flame_graph {
-	struct fxt_span *functions; /* by number: the name */
+	struct fxt_span *functions; /* names by function number */
 	struct fxt_flame_stack *stacks;
 	size_t function_count, stack_count;
 
@@ -28,7 +29,7 @@ struct fxt_flame_graph {
 	struct fxt_index function_index, stack_index;
 };
 
-/* Of all nodes of the process that allocated something. The names are copies. */
+/* Reads all nodes of the process that allocated something. The names are copies. */
 void fxt_flame_graph_read(struct fxt_flame_graph *stacks, const struct fxt_heap *heap, uint32_t process,
         fxt_heap_name *name, void *context);
 void fxt_flame_graph_free(struct fxt_flame_graph *stacks);

@@ -1,11 +1,12 @@
 /*
- * The rows "live bytes" and "live objects" of each process for the Perfetto UI, with their units: counters of
- * the trace format have no unit, and the UI would name them "heap:live bytes:0". They are Perfetto packets in
- * the blobs of the heap's profiles (heap_profile.h), written at the end, when the clock's rate is known.
+ * The rows "live bytes" and "live objects" of each process for the Perfetto UI, with their
+ * units. Counters of the trace format have no unit, and the UI would name them "heap:live
+ * bytes:0". The rows are Perfetto packets in the blobs of the heap's profiles
+ * (heap_profile.h), written at the end, when the clock's rate is known.
  *
- * Where every block that ever lived was recorded the curve is theirs, exact. Else it is that of the sums
- * which the agent keeps, every ten milliseconds, and between two of them, unless the blocks are samples,
- * theirs.
+ * If every block that ever lived was recorded, the curve is computed from the blocks and is
+ * exact. Otherwise it follows the sums that the agent keeps, one every ten milliseconds;
+ * between two sums it follows the blocks, unless they are samples.
  */
 #ifndef FXT_SYMBOLIZER_LIVE_ROWS_H
 #define FXT_SYMBOLIZER_LIVE_ROWS_H

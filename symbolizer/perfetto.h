@@ -1,7 +1,8 @@
 /*
- * The numbers of Perfetto's messages that we write: MESSAGE_FIELD for a field, by protos/perfetto/trace/ of
- * Perfetto, whose names are a little longer. A field whose name ends with _IID is the number of an interned
- * text. What our packets in one trace must not share stands here too.
+ * The field numbers of the Perfetto messages that we write, named MESSAGE_FIELD after
+ * protos/perfetto/trace/ of Perfetto, which has slightly longer names. A field with a name
+ * ending in _IID holds the number of an interned text. The numbers that must differ between
+ * our packets in one trace stand here too.
  */
 #ifndef FXT_SYMBOLIZER_PERFETTO_H
 #define FXT_SYMBOLIZER_PERFETTO_H

@@ -1,7 +1,8 @@
 /*
- * Where a module calls its indirect functions (STT_GNU_IFUNC: ifunc, target_clones). GNU ld and gold let the
- * address of such a function be that of a PLT slot, for which there is no symbol. The slot jumps to what a
- * GOT entry holds, and a relocation fills that with what the function's resolver returns.
+ * The PLT slots by which a module calls its indirect functions (STT_GNU_IFUNC: ifunc,
+ * target_clones). GNU ld and gold use a PLT slot's address as the address of such a
+ * function, and no symbol names the slot. The slot jumps to the address in a GOT entry; a
+ * relocation fills that entry with the result of the function's resolver.
  */
 #ifndef FXT_SYMBOLIZER_PLT_H
 #define FXT_SYMBOLIZER_PLT_H
@@ -12,7 +13,7 @@
 
 struct fxt_plt_slot {
 	uint64_t got;      /* the entry that the slot's jump reads */
-	uint64_t resolver; /* what the relocation of that entry calls */
+	uint64_t resolver; /* the function that the entry's relocation calls */
 	uint64_t address;  /* of the slot; 0: there is none */
 };
 
@@ -21,7 +22,7 @@ struct fxt_plt {
 	size_t count;
 };
 
-/* Reads the module's own file, not its debug file, which has no code; NULL has no slots. Returns 0, or
+/* Reads the module's own file: its debug file has no code. NULL has no slots. Returns 0, or
  * ENOMEM. */
 int fxt_plt_read(struct fxt_plt *plt, Elf *elf);
 

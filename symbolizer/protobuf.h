@@ -1,6 +1,6 @@
 /*
- * Messages in the encoding of protocol buffers, put together in memory. Fields come in the order in which
- * they are put.
+ * Builds messages in the protocol-buffers encoding, in memory. Fields appear in the order
+ * in which they are added.
  */
 #ifndef FXT_SYMBOLIZER_PROTOBUF_H
 #define FXT_SYMBOLIZER_PROTOBUF_H
@@ -8,28 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zeros is an empty one; whoever has it frees `data`. */
+/* All zeros is an empty message; the owner frees `data`. */
 struct fxt_message {
 	char *data;
 	size_t bytes, room;
 };
 
-/* A number by itself, as in packed fields; a negative one is its two's complement. */
+/* Adds a bare number, as in packed fields; a negative number is its two's complement. */
 void fxt_message_varint(struct fxt_message *m, uint64_t value);
 
-/* Bytes as they are. */
+/* Adds bytes unchanged. */
 void fxt_message_append(struct fxt_message *m, const void *data, size_t bytes);
 
-/* A field that is a number. */
+/* Adds a number field. */
 void fxt_message_number(struct fxt_message *m, unsigned field, uint64_t value);
 
-/* A field that is a number of eight bytes: the bits of a double. */
+/* Adds a field of eight bytes: the bits of a double. */
 void fxt_message_fixed64(struct fxt_message *m, unsigned field, uint64_t bits);
 
-/* A field that is a text, or bytes. */
+/* Adds a field of text or bytes. */
 void fxt_message_bytes(struct fxt_message *m, unsigned field, const void *data, size_t bytes);
 
-/* A field that is a message, or packed numbers; the inner one is empty again. */
+/* Adds a field that is a message or packed numbers; `inner` is then empty again. */
 void fxt_message_message(struct fxt_message *m, unsigned field, struct fxt_message *inner);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Where a rewritten archive goes: a descriptor, and what was not written to it yet. Small pieces are
- * gathered; large ones are written from where they lie, without a copy. Or it goes into frames, which gather
- * by themselves.
+ * The output of a rewritten archive: a descriptor, and bytes that are not written to it
+ * yet. Small pieces are gathered; large ones are written from their place, without a copy.
+ * With `frames`, the bytes go into frames instead, which gather by themselves.
  */
 #ifndef FXT_SYMBOLIZER_SINK_H
 #define FXT_SYMBOLIZER_SINK_H
@@ -19,7 +19,7 @@ struct fxt_sink {
 	char block[FXT_SINK_BLOCK_BYTES];
 };
 
-/* Each returns 0, or the errno value of a failed write; then the sink is of no more use. */
+/* Each returns 0, or the errno value of a failed write; the sink is then unusable. */
 int fxt_sink_append(struct fxt_sink *sink, const void *bytes, size_t count);
 int fxt_sink_flush(struct fxt_sink *sink);
 
