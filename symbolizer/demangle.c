@@ -5,12 +5,14 @@
 #include <string.h>
 #include "reader/trace/utf8.h"
 
-/* libiberty's own limit would refuse symbols of more than 1 KB, which templates exceed; without a limit the
- * stack is the limit, and 16 KB of nested types still fit in a stack of 8 MB. */
+/* libiberty's own limit would refuse symbols of more than 1 KB, which templates exceed.
+ * Without a limit the stack is the bound: 16 KB of nested types still fit in a stack of 8
+ * MB. */
 #define MANGLED_MAX_BYTES 16384
 
-/* The text that libiberty hands over piece by piece. 200 bytes of symbol can stand for terabytes of name, so
- * it is left by a jump when the room is full; its callback variants keep all they have on the stack. */
+/* The text that libiberty delivers piece by piece. 200 bytes of symbol can expand to
+ * terabytes of name, so a longjmp() leaves libiberty when the room is full. Nothing leaks:
+ * its callback variants keep all their state on the stack. */
 struct pieces {
 	char *text;
 	size_t bytes;
@@ -36,7 +38,8 @@ static bool demangle_pieces(const char *mangled, struct pieces *pieces)
 
 	if (setjmp(pieces->full))
 		return true;
-	/* Rust first: its older symbols are valid C++ too, but for a hash at the end. */
+	/* Try Rust first: its older symbols are valid C++ too, except for a hash at the
+	 * end. */
 	if (rust_demangle_callback(mangled, options, append_piece, pieces))
 		return true;
 	pieces->bytes = 0;
@@ -44,9 +47,10 @@ static bool demangle_pieces(const char *mangled, struct pieces *pieces)
 }
 
 /*
- * The length of a suffix that only keeps static functions of one name apart, if one begins at text: ".0" for
- * gcc's nested functions, ".lto_priv.0" and ".8" where link-time optimization of gcc and clang brings files
- * together, ".llvm.HASH" where clang's does it in parts. Behind another suffix a number belongs to that one.
+ * Returns the length of the suffix at `text` if it only keeps static functions of one name
+ * apart: ".0" of gcc's nested functions, ".lto_priv.0" and ".8" from link-time optimization
+ * of gcc and clang, which joins files, ".llvm.HASH" from clang's when it works in parts. A
+ * number behind another suffix belongs to that suffix.
  */
 static size_t distinguishing_suffix(const char *text, bool first_suffix)
 {
@@ -63,7 +67,7 @@ static size_t distinguishing_suffix(const char *text, bool first_suffix)
 	return 0;
 }
 
-/* Copies the symbol as the compiler made it, without its "@VERSION". */
+/* Copies the symbol unchanged except for its "@VERSION", which is removed. */
 static size_t copy_symbol(const char *symbol, char *name, size_t room)
 {
 	size_t bytes = 0;

@@ -1,3 +1,8 @@
+/*
+ * Finds a function's name and source position in DWARF: an index of the units' address
+ * ranges, and for each unit used an index of its functions. Runs on its caller's thread. It
+ * must never wait for a file: split files are checked before libdw opens them.
+ */
 #include "dwarf.h"
 
 #include <dwarf.h>
@@ -9,14 +14,15 @@
 #include <string.h>
 #include "elf.h"
 
-/* Namespaces, functions and blocks nest; deeper than this only in a file made to exhaust the stack. */
+/* Namespaces, functions and blocks nest; only a file made to exhaust the stack nests deeper
+ * than this. */
 #define NESTING_MAX 64
 
-/* What holds the addresses [low, high): a compilation unit, or a function. */
+/* The addresses [low, high) of a compilation unit or a function. */
 struct range {
 	uint64_t low, high;
 	Dwarf_Die die;
-	struct unit *unit; /* of a unit's range */
+	struct unit *unit; /* set in a unit's range */
 };
 
 struct ranges {
@@ -25,13 +31,14 @@ struct ranges {
 	size_t room;
 };
 
-/* How much of a unit is indexed. Functions stand at the top and in namespaces, where few entries must be
- * looked at; but gcc leaves the functions of local classes, lambdas among them, inside of their function. */
+/* How much of a unit is indexed. Functions stand at the top and in namespaces, where few
+ * entries have to be read; gcc, however, leaves the functions of local classes, including
+ * lambdas, inside their enclosing function. */
 enum depth { NOT_INDEXED, TOP_INDEXED, ALL_INDEXED };
 
 struct unit {
 	Dwarf_Die skeleton; /* has the addresses and lines */
-	Dwarf_Die die;      /* has the functions: the same, or the file split off it (-gsplit-dwarf) */
+	Dwarf_Die die;      /* has the functions: the same, or the split file's (-gsplit-dwarf) */
 	struct ranges functions;
 	enum depth depth;
 	struct unit *next;
@@ -84,8 +91,9 @@ static void sort_ranges(struct ranges *ranges)
 		qsort(ranges->table, ranges->count, sizeof(*ranges->table), by_low_then_entry);
 }
 
-/* The last range that begins at or before the address, if it holds it. Ranges of one kind do not overlap,
- * but for functions the linker threw away: their addresses are near 0, where no code is. */
+/* Returns the last range that begins at or before the address, if it holds the address.
+ * Ranges of one kind do not overlap, except for functions that the linker discarded: their
+ * addresses are near 0, where no code is. */
 static struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;
@@ -131,7 +139,8 @@ static int index_functions(struct unit *unit, enum depth depth)
 	return 0;
 }
 
-/* An attribute of this very entry: looking further, libdw would open the file split off its unit. */
+/* Reads an attribute of this entry only: a wider search by libdw would open the unit's
+ * split file. */
 static const char *own_string(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
@@ -152,9 +161,9 @@ __attribute__((format(printf, 1, 2))) static bool is_openable(const char *format
 }
 
 /*
- * Whether the file split off a unit can be opened without waiting, wherever libdw looks for it: at its name,
- * in the directory in which the compiler ran, both also below the directory of the file itself, and in a
- * package of such files beside it.
+ * True if a unit's split file can be opened without waiting, wherever libdw looks for it:
+ * at its name, in the compiler's working directory, both also below the directory of the
+ * file itself, and in a package of split files beside it.
  */
 static bool is_split_openable(Dwarf_Die *skeleton, const char *path)
 {
@@ -222,8 +231,9 @@ static const char *string_attribute(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-/* dwarf_decl_file() takes file 0 for unknown, which it was before DWARF 5; since then it is the unit's main
- * file. The number counts in the unit that the attribute stands in, not in that of the function's DIE. */
+/* dwarf_decl_file() takes file 0 for unknown, which was right before DWARF 5; since then
+ * file 0 is the unit's main file. The number counts in the unit that holds the attribute,
+ * not in the unit of the function's DIE. */
 static void find_declaration(Dwarf_Die *function, struct fxt_source_position *source)
 {
 	Dwarf_Attribute attribute;
@@ -243,8 +253,8 @@ static void find_declaration(Dwarf_Die *function, struct fxt_source_position *so
 	source->line = (uint32_t)line;
 }
 
-/* gcc declares no place for what it generates, the function of a lambda among it. The line of its first
- * instruction is as good. */
+/* gcc gives no declaration position to functions that it generates, such as a lambda's. The
+ * line of the first instruction serves as well. */
 static void find_first_line(struct unit *unit, uint64_t address, struct fxt_source_position *source)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);

@@ -1,3 +1,7 @@
+/*
+ * Opens a module's ELF file and its debug file, and checks their build IDs. Runs on its
+ * caller's thread. It must never open anything but a regular file, nor keep a descriptor.
+ */
 #include "elf.h"
 
 #include <elfutils/libdwelf.h>
@@ -22,8 +26,8 @@ static void close_file(struct fxt_elf_file *file)
 	*file = (struct fxt_elf_file){0};
 }
 
-/* The path comes out of an archive and may name anything; only what is a regular file is touched. errno is 0
- * if there is none. */
+/* Opens a regular file only, because the path comes from an archive and may name anything.
+ * If there is none, it returns -1 with errno 0. */
 static int open_regular(const char *path)
 {
 	struct stat status;
@@ -47,7 +51,8 @@ bool fxt_elf_is_openable(const char *path)
 	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-/* dwz keeps what several files share in one that .gnu_debugaltlink names, by a path as in a link. */
+/* dwz moves data that several files share into one file, named by .gnu_debugaltlink with a
+ * path as in a link. */
 static bool is_alternate_openable(const struct fxt_elf_file *file)
 {
 	char path[PATH_MAX];
@@ -77,7 +82,8 @@ static bool has_build_id(Elf *elf, const char *build_id)
 	return strcmp(digits, build_id) == 0;
 }
 
-/* libelf and libdw take a lack of memory for damage of the file, and go on without what it may have had. */
+/* libelf and libdw treat a lack of memory as damage of the file, and go on without the data
+ * they could not load. */
 static void end_without_memory(void)
 {
 	if (errno == ENOMEM)
@@ -96,7 +102,7 @@ static void open_dwarf(struct fxt_elf_file *file)
 	}
 }
 
-/* Returns false if there is an ELF file and its build ID is another; NULL is any. */
+/* Returns false if there is an ELF file with another build ID; NULL accepts any. */
 static bool open_file(struct fxt_elf_file *file, const char *path, const char *build_id, bool has_sources)
 {
 	int fd = open_regular(path);
@@ -108,7 +114,7 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!file->elf)
 		end_without_memory();
-	errno = 0; /* what cannot be mapped is read */
+	errno = 0; /* a file that cannot be mapped is read instead */
 	if (elf_kind(file->elf) != ELF_K_ELF) {
 		close_file(file);
 		close(fd);
@@ -122,9 +128,10 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 	file->path = realpath(path, NULL);
 	if (!file->path)
 		end_without_memory();
-	errno = 0; /* that a file is no link is an error to realpath() */
-	/* libdw asks the descriptor for the directory of further debug files now. Later it is not needed, and
-	 * a program may have more modules than a process may have descriptors. */
+	errno = 0; /* realpath() leaves an error here if a file is no link */
+	/* libdw uses the descriptor now, for the directory of further debug files. It is
+	 * not needed later and is closed: a program may have more modules than a process
+	 * may have descriptors. */
 	if (has_sources)
 		open_dwarf(file);
 	elf_cntl(file->elf, ELF_C_FDREAD);
@@ -176,7 +183,7 @@ void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *bui
 {
 	if (files->module.dwarf && has_symtab(files->module.elf))
 		return;
-	/* Without a build ID nothing tells whether a debug file belongs to this module. */
+	/* Without a build ID nothing shows that a debug file belongs to this module. */
 	if (path[0] != '/' || strlen(build_id) <= 2)
 		return;
 	const char *link =

@@ -67,7 +67,7 @@ static void flame_add_node(struct fxt_flame_graph *s, const struct fxt_heap *hea
 void fxt_flame_graph_read(struct fxt_flame_graph *s, const struct fxt_heap *heap, uint32_t process,
         fxt_heap_name *name, void *context)
 {
-	/* By id of a string: the function of that name, plus 1. */
+	/* By string id: the function of that name, plus 1. */
 	uint32_t *function_of = fxt_allocate((heap->tables.string_count + 1) * sizeof(*function_of));
 
 	*s = (struct fxt_flame_graph){0};

@@ -6,7 +6,7 @@
 #include <zstd.h>
 #include "reader/trace/write_all.h"
 
-/* Level 3 takes twice as long and finds a hundredth more in the records of calls. */
+/* Level 3 takes twice as long and saves only a hundredth more on the records of calls. */
 #define LEVEL 1
 
 #define STORED_HEADER_BYTES 12
@@ -14,7 +14,7 @@
 #define TABLE_FOOTER_MAGIC  0x8F92EAB1u
 #define TABLE_FOOTER_BYTES  9
 
-/* Notes a frame that is in the file. */
+/* Adds a written frame to the table. */
 static void frames_list(struct fxt_frames *f, size_t bytes, size_t content)
 {
 	f->file_bytes += bytes;
@@ -57,7 +57,7 @@ int fxt_frames_flush(struct fxt_frames *f)
 	bytes = ZSTD_compressCCtx(
 	        f->compression, f->frame, ZSTD_COMPRESSBOUND(FXT_FRAME_BYTES), f->block, content, LEVEL);
 	if (ZSTD_isError(bytes))
-		return ENOMEM; /* there is room enough, and nothing else to fail */
+		return ENOMEM; /* the room is enough, so only memory can fail */
 	error = fxt_write_all(f->fd, f->frame, bytes);
 	if (!error)
 		frames_list(f, bytes, content);
@@ -84,8 +84,8 @@ int fxt_frames_append(struct fxt_frames *f, const void *bytes, size_t count)
 
 int fxt_frames_store(struct fxt_frames *f, const void *bytes, size_t count, uint64_t *at)
 {
-	/* RFC 8878: magic number; a single segment whose size takes four bytes, no checksum; a last block
-	 * that is not compressed, of a size in three bytes. */
+	/* RFC 8878: the magic number; a single segment with a size of four bytes and no
+	 * checksum; one last block, uncompressed, with a size in three bytes. */
 	const uint32_t magic = htole32(ZSTD_MAGICNUMBER), size = htole32((uint32_t)count);
 	const uint32_t block = htole32((uint32_t)count << 3 | 1);
 	char frame[STORED_HEADER_BYTES + FXT_FRAME_STORED_BYTES];

@@ -12,7 +12,7 @@ static void row_text(struct fxt_message *m, unsigned field, const char *text, si
 	fxt_message_bytes(m, field, text, fxt_utf8_cut(text, bytes, TEXT_BYTES));
 }
 
-/* Takes over what is in the packet, and in `content`, a field of it. */
+/* Adds a packet with `content` as its field; `content` is then empty. */
 static void row_add_packet(struct fxt_function_rows *rows, unsigned field, struct fxt_message *content)
 {
 	struct fxt_message packet = {0};
@@ -70,7 +70,8 @@ void fxt_function_rows_add(
 	free(argument.data);
 }
 
-/* The packet at an offset, whose time is then to be added. Returns where the next one begins. */
+/* Reads the packet at an offset; its time still has to be added. Returns the offset of the
+ * next one. */
 static size_t row_packet(const struct fxt_function_rows *rows, size_t at, struct fxt_message *packet)
 {
 	size_t bytes;

@@ -1,3 +1,8 @@
+/*
+ * Writes the heap profiles of an archive as Perfetto packets: for each process the heap at
+ * its peak and at its end. Runs on its caller's thread. A packet must never exceed one
+ * blob, so long data continues in further packets.
+ */
 #include "heap_profile.h"
 
 #include <stdio.h>
@@ -17,17 +22,17 @@ struct profile {
 	struct fxt_sink *sink;
 	const struct fxt_heap *heap;
 	const struct fxt_heap_process *process;
-	struct fxt_flame_graph graph; /* of the process */
-	bool at_peak;                 /* else at the end */
+	struct fxt_flame_graph graph; /* the process's */
+	bool at_peak;                 /* false: at the end */
 	uint64_t sequence;
-	bool begun;     /* the sequence */
-	uint64_t index; /* of its profile packets */
+	bool begun;     /* the sequence has begun */
+	uint64_t index; /* index of the sequence's next profile packet */
 	struct fxt_message packet, outer, part, item;
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	int failed;
 };
 
-/* Wraps the packet up in a blob of its own. */
+/* Writes the packet in a blob of its own. */
 static void send_packet(struct profile *p)
 {
 	fxt_message_message(&p->outer, PERFETTO_TRACE_PACKET, &p->packet);
@@ -71,7 +76,7 @@ static void send_interned(struct profile *p)
 	send_packet(p);
 }
 
-/* Puts an item of interned data into the packet that gathers them. */
+/* Adds an item of interned data to the packet that gathers them. */
 static void intern_item(struct profile *p, unsigned field)
 {
 	if (p->part.bytes + p->item.bytes > FXT_PERFETTO_BLOB_BYTES)
@@ -126,8 +131,8 @@ static void intern_callstack(struct profile *p, uint32_t stack)
 
 /* ---- profiles ---- */
 
-/* A heap of each image: viewers add up those of equal names in a process. They refuse quotation marks and
- * colons. */
+/* Each image gets a heap of its own: viewers add up heaps of equal names in a process. They
+ * refuse quotation marks and colons. */
 static void put_heap_name(struct profile *p, struct fxt_message *dump)
 {
 	const char *what = p->at_peak ? "peak" : "left at the end";
@@ -214,7 +219,7 @@ static void append_heap(struct profile *p)
 	send_samples(p, ns, true);
 }
 
-/* A heap of nothing is left out: the viewer would show it as "0 B", and might open on it. */
+/* An empty heap is left out: the viewer would show it as "0 B", and might open on it. */
 static void append_process(struct profile *p, fxt_heap_name *name, void *context)
 {
 	uint32_t number = (uint32_t)(p->process - p->heap->processes);

@@ -1,3 +1,8 @@
+/*
+ * Names functions by module and address, and opens the module's files when they are first
+ * needed. Only one thread at a time may use a set of images. It must never open a path that
+ * has a meaning only inside the recorded process.
+ */
 #include "image.h"
 
 #include <ctype.h>
@@ -17,13 +22,13 @@
 #include "reader/trace/text.h"
 #include "reader/trace/utf8.h"
 
-/* What was opened for a module. A trace may give one file any number of paths. */
+/* The files opened for a module. A trace may give one file any number of paths. */
 struct image_file {
 	dev_t device; /* 0: there is no file at the path */
 	ino_t number;
 	char *build_id;
 	struct fxt_elf elf;
-	bool has_symbols; /* they were read */
+	bool has_symbols; /* the symbols were read */
 	struct fxt_symbols symbols;
 	struct fxt_dwarf *dwarf; /* NULL: no debug information */
 };
@@ -36,7 +41,7 @@ struct fxt_image {
 	char *module;    /* the path as UTF-8 */
 	bool is_of_process;
 	bool opened;
-	struct image_file *file; /* the set's; NULL: not opened yet */
+	struct image_file *file; /* owned by the set; NULL: not opened yet */
 	void *functions;         /* tree of struct fxt_location by address */
 };
 
@@ -97,7 +102,8 @@ static void free_image(void *node)
 	free(image);
 }
 
-/* Takes the next component off a path, without what the kernel skips: slashes and ".". */
+/* Removes the next component from a path and returns it. Slashes and "." are skipped, as
+ * the kernel does. */
 static struct fxt_span take_component(struct fxt_span *path)
 {
 	struct fxt_span component;
@@ -141,7 +147,7 @@ struct fxt_span fxt_path_in_process(struct fxt_span path)
 	return (struct fxt_span){second.data, second.bytes + rest.bytes};
 }
 
-/* A copy that is valid UTF-8. */
+/* Copies a text and makes it valid UTF-8. */
 static char *image_copy_text(const char *text)
 {
 	char *copy = strdup(text);
@@ -151,8 +157,8 @@ static char *image_copy_text(const char *text)
 	return copy;
 }
 
-/* The source file, by absolute path if that is known. Of a compiler that was given "./parse.c" no dot is in
- * it. */
+/* Returns a copy of the source file's name, as an absolute path if that is known. A "./" in
+ * front, as from a compiler called with "./parse.c", is removed. */
 static char *copy_file_name(const struct fxt_source_position *source)
 {
 	const char *file = source->file;
@@ -201,13 +207,15 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
 	return found ? *found : NULL;
 }
 
-/* The module's path as the kernel knows it. A name may contain what looks like an escape. */
+/* Returns the module's path as the kernel knows it. The path is tried as it stands first,
+ * because a name may contain what looks like an escape. */
 static const char *image_path(const struct fxt_image *image)
 {
 	return access(image->path, F_OK) == 0 ? image->path : image->unescaped;
 }
 
-/* The path to open without the process that had the module. */
+/* Returns the path to open without help from the module's process; "" if the path has a
+ * meaning only inside it. */
 static const char *image_own_path(const struct fxt_image *image)
 {
 	if (image->is_of_process)
@@ -215,9 +223,10 @@ static const char *image_own_path(const struct fxt_image *image)
 	return image_path(image);
 }
 
-/* What is at a path, opened now if it was not before by another one. That it cannot be opened is remembered
- * of the module's own path only: another path's process may have ended since it was found. NULL if memory is
- * short, or another path leads to nothing. */
+/* Returns the file at a path, opened now unless another path to it was opened before. A
+ * failure to open is remembered only for the module's own path: a process behind another
+ * path may have ended since that path was found. Returns NULL if memory is short, or if
+ * another path leads to nothing. */
 static struct image_file *image_file_at(struct fxt_image *image, const char *path, bool is_own)
 {
 	struct image_file key = {.build_id = image->build_id}, *file, **found;
@@ -227,7 +236,8 @@ static struct image_file *image_file_at(struct fxt_image *image, const char *pat
 		key.device = status.st_dev;
 		key.number = status.st_ino;
 	} else {
-		/* There may still be a debug file of this build ID, for a module that has a full path. */
+		/* A module with a full path may still have a debug file of this build
+		 * ID. */
 		key.number = image->path[0] == '/';
 	}
 	found = tfind(&key, &image->set->files, compare_files);
@@ -268,8 +278,8 @@ static void warn_of_error(const struct fxt_image *image, int error)
 	fprintf(stderr, " cannot be read: %s: its functions are shown by address\n", strerror(error));
 }
 
-/* What became of something that asked libelf and libdw, which take a lack of memory for damage of the file
- * and go on. errno was 0 before. */
+/* Turns the result of a function that used libelf and libdw into ENOMEM if they ran out of
+ * memory: they treat that as damage of the file and go on. errno was 0 before. */
 static int as_memory_allows(int failed)
 {
 	return failed || errno != ENOMEM ? failed : ENOMEM;
@@ -338,8 +348,8 @@ static int take_source(struct fxt_location *function, const struct fxt_source_po
 	return function->file ? 0 : ENOMEM;
 }
 
-/* Looks up the function's name, of which no bytes means that it is unknown. Where no symbol has it the debug
- * information is asked, which tells where it stands too. */
+/* Looks up the function's name; name_bytes 0 means unknown. If no symbol has it, the debug
+ * information is searched, which gives the source position too. */
 static int look_up_name(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
 {
 	const struct fxt_symbol *symbol = fxt_symbols_find(&image->file->symbols, function->address);
@@ -358,8 +368,8 @@ static int look_up_name(struct fxt_image *image, struct fxt_location *function, 
 	return failed;
 }
 
-/* Looks up where a function stands that its symbol has named. Only what begins where the symbol does is the
- * symbol's function. */
+/* Looks up the source position of a function that a symbol has named. A debug entry counts
+ * only if it begins at the symbol's address. */
 static int look_up_source(struct fxt_image *image, struct fxt_location *function)
 {
 	uint64_t start = fxt_symbols_find(&image->file->symbols, function->address)->address;
@@ -372,7 +382,7 @@ static int look_up_source(struct fxt_image *image, struct fxt_location *function
 
 static size_t address_name(const struct fxt_image *image, uint64_t address, char name[FXT_NAME_ROOM])
 {
-	/* The number of a descriptor alone says little. */
+	/* A descriptor's number alone says little, so such a path is kept whole. */
 	const char *slash = image->is_of_process ? NULL : strrchr(image->module, '/');
 	const char *base = slash ? slash + 1 : image->module;
 

@@ -28,7 +28,7 @@ static void rows_send(struct live_rows *r)
 	r->trace.bytes = 0;
 }
 
-/* Takes over what is in the packet. */
+/* Adds the packet to the blob, and writes the blob if it is full. */
 static void rows_add_packet(struct live_rows *r)
 {
 	fxt_message_number(&r->packet, PERFETTO_PACKET_SEQUENCE_ID, r->sequence);
@@ -48,7 +48,8 @@ static void rows_describe_counter(struct live_rows *r, uint64_t uuid, const char
 	rows_add_packet(r);
 }
 
-/* Both rows have a value at each moment, so one event has both, and the tracks are its sequence's. */
+/* Both rows have a value at each moment, so one event carries both; the sequence's defaults
+ * name the tracks. */
 static void rows_describe(struct live_rows *r)
 {
 	fxt_message_number(&r->part, PERFETTO_PROCESS_PID, r->pid);
@@ -65,7 +66,7 @@ static void rows_describe(struct live_rows *r)
 	rows_describe_counter(r, FXT_TRACK_LIVE_OBJECTS | r->pid, FXT_HEAP_COUNTERS_OBJECTS, PERFETTO_COUNT);
 }
 
-/* The time that the UI gives to events of the same moment. */
+/* Returns the time at which the UI shows events of the same moment. */
 static uint64_t rows_viewer_ns(uint64_t ns, uint64_t ticks_per_second)
 {
 	unsigned __int128 ticks =
@@ -85,7 +86,8 @@ static void rows_add_point(struct live_rows *r, const struct fxt_live_point *poi
 	rows_add_packet(r);
 }
 
-/* Of what a trace that was cut has from before it was known: the last moment alone, as what lived then. */
+/* In a cut trace, only the last point before the cut is kept: it gives the heap that was
+ * live at the cut. */
 static void rows_add_curve(
         struct live_rows *r, const struct fxt_live_curve *curve, uint64_t from, uint64_t rate)
 {

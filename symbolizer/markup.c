@@ -20,7 +20,7 @@ static int digit_value(char digit)
 	return 16;
 }
 
-/* Takes a decimal number, or a hexadecimal one that begins with 0x. */
+/* Reads a decimal number, or a hexadecimal one that begins with 0x. */
 static bool take_number(struct fxt_span *rest, uint64_t *number)
 {
 	int base = skip_text(rest, "0x") ? 16 : 10;

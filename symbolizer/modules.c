@@ -1,3 +1,7 @@
+/*
+ * Keeps the modules and mappings of a process, and names addresses in them. Runs on its
+ * caller's thread. A mapping is never forgotten: late placeholders may still name it.
+ */
 #include "modules.h"
 
 #include <errno.h>
@@ -25,8 +29,8 @@ static int compare_modules(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Mappings that overlap compare equal. So an address finds the mapping it is in, and a mapping what is in its
- * way. */
+/* Overlapping mappings compare equal. An address therefore finds its mapping, and a new
+ * mapping finds those in its way. */
 static int compare_addresses(const void *a, const void *b)
 {
 	const struct mapping *x = a, *y = b;
@@ -50,7 +54,8 @@ static void *find_in_tree(const void *key, void *const *tree, int (*compare)(con
 	return found ? *found : NULL;
 }
 
-/* Adds a copy of what is not in the tree yet. Returns what is there, NULL if memory is short. */
+/* Adds a copy of `node` unless the tree has an equal one. Returns the tree's node, NULL if
+ * memory is short. */
 static void *add_to_tree(
         void **tree, const void *node, size_t bytes, int (*compare)(const void *, const void *))
 {
@@ -113,7 +118,7 @@ struct fxt_image *fxt_modules_image(const struct fxt_modules *modules, uint64_t 
 	return module ? module->image : NULL;
 }
 
-/* Finds what lies at an address, and asks it. */
+/* Finds the image at an address, and asks it. */
 static const struct fxt_location *ask_image(struct fxt_modules *modules, const struct fxt_markup *pc,
         const struct fxt_location *(*ask)(struct fxt_image *image, uint64_t address))
 {

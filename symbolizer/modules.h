@@ -20,8 +20,7 @@ struct fxt_modules {
 
 /*
  * Records a module or mmap element. If announcements for one id contradict each other, the
- * first holds. A mapping replaces mappings of other modules that it overlaps. Returns 0, or
- * ENOMEM.
+ * first holds. A mapping replaces those it overlaps. Returns 0, or ENOMEM.
  */
 int fxt_modules_announce(
         struct fxt_modules *modules, struct fxt_images *images, const struct fxt_markup *markup);

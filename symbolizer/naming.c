@@ -9,7 +9,7 @@ size_t fxt_naming_string(uint64_t *to, uint32_t index, const struct fxt_location
 	return fxt_put_string(to, FXT_RECORD_MAX_WORDS, index, function->name, function->name_bytes);
 }
 
-/* The name stands somewhere inside; what is before and behind it stays. */
+/* The name stands inside the record; the parts before and behind it stay. */
 size_t fxt_naming_event(uint64_t *to, const struct fxt_record *record, const struct fxt_view *view,
         const struct fxt_location *function)
 {

@@ -1,3 +1,8 @@
+/*
+ * Finds the calls that were open when a process was killed, and writes Perfetto packets
+ * that end them. Runs on its caller's thread. It must see the records in the order of the
+ * archive.
+ */
 #include "open_calls.h"
 
 #include <stdlib.h>
@@ -94,7 +99,7 @@ void fxt_open_calls_end_search(struct fxt_open_calls_search *s)
 	*s = (struct fxt_open_calls_search){.found = s->found};
 }
 
-/* ---- telling ---- */
+/* ---- describing them ---- */
 
 static void open_calls_add_packet(struct fxt_message *trace, struct fxt_message *packet)
 {

@@ -148,24 +148,26 @@ enum {
 	PERFETTO_SAMPLE_ALLOC_COUNT = 5,
 	PERFETTO_SAMPLE_FREE_COUNT = 6,
 };
-enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 }; /* or: needs what was interned */
+enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 }; /* or: needs the interned data */
 
 /* ---- ours, in blobs of a trace ---- */
 
-/* So much is put into a blob, or of a packet into its largest part; what then comes around it has room. */
+/* The size at which a blob is full, or the largest part of a packet; it leaves room for
+ * what is added around it. */
 #define FXT_PERFETTO_BLOB_BYTES 24000
 
-/* Sequences. Each profile of a heap has one, from 1; each process's rows of its heap, from there on. */
+/* Sequences. Each profile of a heap has one, numbered from 1. The live rows of each process
+ * have one, numbered from the constant here. */
 #define FXT_SEQUENCE_FUNCTIONS  0x66756e63u
 #define FXT_SEQUENCE_OPEN_CALLS 0x6f70656eu
 #define FXT_SEQUENCE_LIVE_ROWS  0x6c697665u
 
-/* Tracks: a kind and the process, whose number viewers cut from the koid. */
+/* Tracks: a kind plus the process number, which viewers cut from the koid. */
 #define FXT_TRACK_PROCESS      (UINT64_C(1) << 62)
 #define FXT_TRACK_FUNCTIONS    (UINT64_C(1) << 61)
 #define FXT_TRACK_LIVE_BYTES   (UINT64_C(1) << 60)
 #define FXT_TRACK_LIVE_OBJECTS (UINT64_C(1) << 59)
-#define FXT_TRACK_OPEN_CALLS   (UINT64_C(1) << 58) /* and not the process, but a number of the thread */
+#define FXT_TRACK_OPEN_CALLS   (UINT64_C(1) << 58) /* plus a number of the thread, not of the process */
 
 static inline uint64_t fxt_viewer_pid(uint64_t process_koid)
 {

@@ -7,11 +7,11 @@
 #include <string.h>
 #include "arch.h"
 
-/* Linkers write .rela.dyn, .rela.plt and perhaps .rela.iplt, and each section of slots once. A file with more
- * was made to have the same bytes read again and again. */
+/* Linkers write .rela.dyn, .rela.plt and perhaps .rela.iplt, and each section of slots
+ * once. A file with more sections was made to have the same bytes read again and again. */
 #define SECTIONS_MAX 4
 
-/* Slots are of 8, 16 or 24 bytes. */
+/* Slots have 8, 16 or 24 bytes. */
 #define SLOT_ALIGNMENT 8
 
 static int by_got(const void *a, const void *b)
@@ -21,7 +21,8 @@ static int by_got(const void *a, const void *b)
 	return x->got < y->got ? -1 : x->got > y->got;
 }
 
-/* Counts the relocations of a section by a resolver, and writes them to `slots` unless that is NULL. */
+/* Counts a section's relocations by a resolver, and writes them to `slots` unless that is
+ * NULL. */
 static size_t read_relocations(Elf_Data *data, size_t count, unsigned type, struct fxt_plt_slot *slots)
 {
 	size_t found = 0;

@@ -1,3 +1,8 @@
+/*
+ * Walks an archive once and rewrites its records: names for placeholders, source positions,
+ * filtered calls, and profiles at the end. Runs on its caller's thread. It must never
+ * decode a plain call: these are nearly all of a trace, and are copied in blocks.
+ */
 #include "records.h"
 
 #include <errno.h>
@@ -20,12 +25,13 @@ struct provider {
 	struct fxt_modules modules;
 	uint64_t process;
 	enum { PROCESS_UNKNOWN, PROCESS_OF_THREAD, PROCESS_KNOWN } process_is;
-	size_t next_cleared; /* of what was cleared, the first that may be still to come */
+	size_t next_cleared; /* the first cleared part that may still be ahead */
 	void *described;     /* tree of the functions that have their userspace-object record */
-	uint8_t excluded[FXT_STRING_INLINE_BIT]; /* by string index: calls of that name are */
+	uint8_t excluded[FXT_STRING_INLINE_BIT]; /* by string index: true if calls of that name are
+	                                          * excluded */
 };
 
-/* By module too: where a library was unmapped, another may be. */
+/* The module is part of the key: another library may be mapped where one was unmapped. */
 struct described {
 	uint64_t address, module;
 };
@@ -37,12 +43,12 @@ struct rewrite {
 	void *providers; /* tree by id */
 	struct provider *provider;
 	bool has_heap, has_profile;
-	struct fxt_function_rows functions; /* those that got their names */
-	uint64_t first_ticks;               /* of an event; 0 = there was none yet */
-	uint64_t ticks_per_second;          /* by the first initialization record */
-	const uint64_t *copied;             /* what stands before it in the archive is in the sink */
+	struct fxt_function_rows functions; /* the functions that got their names */
+	uint64_t first_ticks;               /* of the first event; 0 = there was none yet */
+	uint64_t ticks_per_second;          /* from the first initialization record */
+	const uint64_t *copied;             /* everything before it in the archive is in the sink */
 	struct fxt_sink sink;
-	struct fxt_frames frames; /* where it goes on to, if the archive is to be compressed */
+	struct fxt_frames frames; /* the sink's output, if the archive is to be compressed */
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	int failed; /* errno of the first blob of functions that could not be written */
 };
@@ -109,7 +115,7 @@ static void learn_process(struct provider *provider, const struct fxt_view *view
 
 /* ---- records ---- */
 
-/* Copies the archive up to `end` to the sink as it is. */
+/* Copies the archive up to `end` to the sink, unchanged. */
 static int copy_until(struct rewrite *rewrite, const uint64_t *end)
 {
 	const uint64_t *begin = rewrite->copied;
@@ -118,7 +124,7 @@ static int copy_until(struct rewrite *rewrite, const uint64_t *end)
 	return fxt_sink_append(&rewrite->sink, begin, (size_t)(end - begin) * sizeof(*begin));
 }
 
-/* Writes rewrite->record instead of a record of the archive. */
+/* Writes rewrite->record in place of a record of the archive. */
 static int replace_record(struct rewrite *rewrite, const struct fxt_record *record, size_t words)
 {
 	int failed = copy_until(rewrite, record->words);
@@ -127,7 +133,7 @@ static int replace_record(struct rewrite *rewrite, const struct fxt_record *reco
 	return failed ? failed : fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
 }
 
-/* The function that a text is the placeholder of; NULL, and *failed = 0 if it is none. */
+/* Returns the function if the text is a placeholder; NULL with *failed = 0 if it is not. */
 static const struct fxt_location *location_of(
         struct rewrite *rewrite, struct fxt_span text, struct fxt_markup *markup, int *failed)
 {
@@ -178,13 +184,13 @@ static bool has_filter(const struct rewrite *rewrite)
 	return rewrite->options->symbols && rewrite->options->filter && rewrite->options->filter->count;
 }
 
-/* Whether calls that begin then are left out, if it is by the filter. */
+/* True if the filter applies to calls that begin at `ticks`. */
 static bool filter_holds_at(const struct rewrite *rewrite, uint64_t ticks)
 {
 	return !rewrite->options->kept_from || ticks < rewrite->options->kept_from;
 }
 
-/* Leaves out a record of the archive, a call's. */
+/* Leaves out the record of a call. */
 static int drop_call(struct rewrite *rewrite, const struct fxt_record *record)
 {
 	rewrite->result->calls_left_out++;
@@ -238,7 +244,8 @@ static int rewrite_initialization(struct rewrite *rewrite, const struct fxt_reco
 	return replace_record(rewrite, record, record->size);
 }
 
-/* One that says nothing is left out, if it is to be. */
+/* Enters the provider of a metadata record. A record that says nothing is left out if the
+ * options ask for that. */
 static int take_provider(
         struct rewrite *rewrite, const struct fxt_record *record, const struct fxt_view *view)
 {
@@ -262,14 +269,15 @@ static int take_announcement(struct rewrite *rewrite, const struct fxt_view *vie
 	return fxt_modules_announce(&rewrite->provider->modules, &rewrite->images, &markup);
 }
 
-/* Whether a blob is one of ours with a heap profile, and not another packet for the Perfetto UI. */
+/* True if a blob is one of our heap profiles, and not another packet for the Perfetto
+ * UI. */
 static bool is_heap_profile(const struct fxt_view *view)
 {
 	return view->blob.type == FXT_BLOB_PERFETTO &&
 	       fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
 }
 
-/* Rewrites a record that is not a plain call; one that is malformed stays as it is. */
+/* Rewrites a record that is not a plain call; a malformed one stays as it is. */
 static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 {
 	bool symbols = rewrite->options->symbols;
@@ -300,7 +308,8 @@ static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 	}
 }
 
-/* The node of a call path, or what lives: by these a heap is known. */
+/* True for the node of a call path and for heap counters: these records show that there is
+ * a heap. */
 static bool is_of_heap(const struct fxt_record *record)
 {
 	struct fxt_view view, counters;
@@ -311,8 +320,9 @@ static bool is_of_heap(const struct fxt_record *record)
 	       record->words[1] >> 63;
 }
 
-/* Whether a record may have to be rewritten: of events those with an inline name, and none of a heap:
- * userspace objects, whose names are references, and large blobs. */
+/* True if a record may have to be rewritten. Among events these are the ones with an inline
+ * name. The records of a heap are never rewritten: userspace objects, which refer to names
+ * by index, and large blobs. */
 static bool records_is_of_interest(uint64_t header)
 {
 	enum fxt_record_type type = fxt_record_type(header);
@@ -323,7 +333,7 @@ static bool records_is_of_interest(uint64_t header)
 	                         type != FXT_RECORD_LARGE;
 }
 
-/* Whether a record is an event that was cleared. Of one provider the parts that were cleared come in the
+/* True if a record is an event that was cleared. Each provider's cleared parts come in the
  * order of the archive. */
 static bool is_cleared(const struct rewrite *rewrite, const struct fxt_record *record)
 {
@@ -338,7 +348,7 @@ static bool is_cleared(const struct rewrite *rewrite, const struct fxt_record *r
 	return *next < count && record->offset >= cleared[*next].part.from;
 }
 
-/* Whether an event is a call that is left out, with a name by index. */
+/* True if an event is an excluded call with a name by index. */
 static bool is_excluded(const struct rewrite *rewrite, const struct fxt_record *record)
 {
 	uint64_t header = record->words[0];
@@ -400,7 +410,8 @@ static void append_function_blob(void *context, const void *data, size_t bytes)
 		rewrite->failed = fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
 }
 
-/* A trace without a clock, or without an event, has no time for them. */
+/* Does nothing for a trace without a clock or without an event: it has no time for the
+ * rows. */
 static int append_functions(struct rewrite *rewrite)
 {
 	uint64_t rate = rewrite->options->ticks_per_second ? rewrite->options->ticks_per_second
@@ -455,7 +466,7 @@ int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
 	return failed;
 }
 
-/* Of an archive whose strings hold names: as they stand. */
+/* Names for an archive that is symbolized already: the strings as they stand. */
 static struct fxt_span name_as_it_is(void *context, uint32_t provider, struct fxt_span text)
 {
 	(void)context;
@@ -463,7 +474,7 @@ static struct fxt_span name_as_it_is(void *context, uint32_t provider, struct fx
 	return text;
 }
 
-/* Whether an archive has a heap, and no profiles of it yet. */
+/* True if an archive has a heap and no profiles of it yet. */
 static bool lacks_profiles(const struct fxt_archive *archive)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);

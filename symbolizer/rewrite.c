@@ -34,7 +34,8 @@ int fxt_rewrite_append_profiles(
 		return -1;
 	archive.parts = options->parts;
 	archive.part_count = options->part_count;
-	/* Of a file that took no more the end is not there. */
+	/* Parts beyond the end are left out: they are missing if the file could take no
+	 * more. */
 	while (archive.part_count && archive.parts[archive.part_count - 1].to > archive.bytes)
 		archive.part_count--;
 	failed = fxt_rewrite_profiles(&archive, fd, options->ticks_per_second);
@@ -48,7 +49,7 @@ int fxt_rewrite_append_profiles(
 	return -1;
 }
 
-/* Writes the archive to a draft of `to`. Returns NULL or why it cannot. */
+/* Writes the archive to a draft of `to`. Returns NULL, or the reason why it cannot. */
 static const char *rewrite_to(const struct fxt_archive *archive, const char *to,
         const struct fxt_draft_terms *terms, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result)

@@ -1,3 +1,8 @@
+/*
+ * Reads the rules of a selection and matches functions against them. Matching may run on
+ * any thread at the same time; it must never change a selection, except for the atomic note
+ * that a rule has matched.
+ */
 #include "selection.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +19,11 @@ enum selection_subject { SUBJECT_NAME, SUBJECT_FILE, SUBJECT_MODULE };
 struct fxt_selection_rule {
 	enum fxt_selection_kind kind;
 	enum selection_subject subject;
-	const char *text;            /* as it was given */
-	size_t pattern_bytes;        /* so much of it is the pattern */
-	struct fxt_patterns pattern; /* one */
+	const char *text;            /* as given */
+	size_t pattern_bytes;        /* length of the pattern in it */
+	struct fxt_patterns pattern; /* a single one */
 	uint64_t limit;
-	uint32_t has_matched; /* by any thread */
+	uint32_t has_matched; /* set by any thread */
 };
 
 /* ---- reading ---- */
@@ -27,7 +32,7 @@ static bool selection_begins(const char *text, const char *prefix)
 {
 	size_t bytes = strlen(prefix);
 
-	/* "file::open" is a name of C++. */
+	/* "file::open" is a C++ name. */
 	return strncmp(text, prefix, bytes) == 0 && text[bytes] != ':';
 }
 

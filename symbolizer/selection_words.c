@@ -1,4 +1,5 @@
-/* A file of its own: fxtctl, which names no functions, needs these words and nothing else of this folder. */
+/* Separate from selection.c because fxtctl, which names no functions, needs these words and
+ * nothing else of this folder. */
 #include "selection.h"
 
 const char *const fxt_selection_words[FXT_SELECTION_KINDS] = {

@@ -1,3 +1,8 @@
+/*
+ * Reads a module's symbol tables into one sorted table, and finds the symbol of an address.
+ * Runs on its caller's thread. A lookup must never take long on a file made to be slow:
+ * nesting and aliases are bounded.
+ */
 #include "symbols.h"
 
 #include <errno.h>
@@ -6,11 +11,11 @@
 #include <string.h>
 #include "plt.h"
 
-/* Compilers nest symbols two or three deep (an assembler label in a function); what nests deeper was made to
- * make lookups slow. */
+/* Compilers nest symbols two or three deep (an assembler label in a function). Deeper
+ * nesting was made to make lookups slow. */
 #define NESTING_MAX 16
 
-/* So many names of one address are looked at for an indirect function's. */
+/* The number of names at one address that are searched for an indirect function's. */
 #define ALIASES_MAX 16
 
 #define TABLES_MAX 4 /* .symtab and .dynsym of two files */
@@ -25,7 +30,7 @@ struct symbol_table {
 	int count;
 };
 
-/* A function or assembler label in code, or a variable: false if the symbol is none of these. */
+/* True for a function, an assembler label in code, or a variable. */
 static bool is_named(const struct symbol_table *table, const GElf_Sym *symbol, GElf_Word extended_index)
 {
 	size_t index = symbol->st_shndx == SHN_XINDEX ? extended_index : symbol->st_shndx;
@@ -42,7 +47,7 @@ static bool is_named(const struct symbol_table *table, const GElf_Sym *symbol, G
 	                          : (header.sh_flags & SHF_EXECINSTR) != 0;
 }
 
-/* "$x" and "$d" tell where arm64 code and data begin; they name nothing. */
+/* "$x" and "$d" mark the beginning of arm64 code and data; they name nothing. */
 static bool is_mapping_symbol(const GElf_Sym *symbol, const char *name)
 {
 	return name[0] == '$' && GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
@@ -58,7 +63,8 @@ static uint8_t rank_of(const GElf_Sym *symbol)
 	return (uint8_t)(rank + (type == STT_NOTYPE ? 0 : RANK_FUNCTION));
 }
 
-/* Reads the symbol of that index. Returns its name, or NULL if it names no code and no variable. */
+/* Reads the symbol with that index. Returns its name, or NULL if it names neither code nor
+ * a variable. */
 static const char *read_symbol(const struct symbol_table *table, int index, GElf_Sym *symbol)
 {
 	GElf_Word section = 0;
@@ -113,7 +119,7 @@ static size_t find_tables(Elf *elf, struct symbol_table *tables, size_t room)
 	return found;
 }
 
-/* Describes those of the module and of its debug file. */
+/* Describes the symbol tables of the module and of its debug file. */
 static size_t find_all_tables(const struct fxt_elf *files, struct symbol_table tables[TABLES_MAX])
 {
 	size_t found = find_tables(files->module.elf, tables, TABLES_MAX / 2);
@@ -153,7 +159,7 @@ static void link_enclosing(struct fxt_symbol *table, size_t count)
 	}
 }
 
-/* The index of the first symbol behind that address; they are sorted. */
+/* Returns the index of the first symbol behind that address; the symbols are sorted. */
 static size_t index_behind(const struct fxt_symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->count;
@@ -169,7 +175,8 @@ static size_t index_behind(const struct fxt_symbols *symbols, uint64_t address)
 	return low;
 }
 
-/* The indirect function that has that resolver, of all its names the best; NULL: there is none. */
+/* Returns the indirect function that has that resolver, by its best name; NULL if there is
+ * none. */
 static const struct fxt_symbol *find_indirect(const struct fxt_symbols *symbols, uint64_t resolver)
 {
 	size_t behind = index_behind(symbols, resolver);
@@ -185,8 +192,8 @@ static const struct fxt_symbol *find_indirect(const struct fxt_symbols *symbols,
 	return NULL;
 }
 
-/* Gives the slots by which indirect functions are called the names of these functions. Hooks are passed the
- * slot's very address, so the new symbols have no size. */
+/* Names the PLT slots after the indirect functions they call. Hooks receive the slot's
+ * exact address, so the new symbols have no size. */
 static void add_slots(struct fxt_symbols *symbols, const struct fxt_plt *plt)
 {
 	struct fxt_symbol *next = symbols->table + symbols->count;
