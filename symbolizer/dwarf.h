@@ -15,10 +15,10 @@
 struct fxt_dwarf;
 
 struct fxt_source_position {
-	uint64_t start;   /* of the part of the function that holds the address */
-	const char *name; /* mangled if the compiler recorded that, else as in the source; NULL =
-	                   * unknown */
-	const char *file; /* NULL = unknown */
+	uint64_t start;        /* of the part of the function that holds the address */
+	const char *name;      /* mangled if the compiler recorded that, else as in the
+	                        * source; NULL = unknown */
+	const char *file;      /* NULL = unknown */
 	const char *directory; /* the compiler's working directory, for a relative file; NULL =
 	                        * unknown */
 	uint32_t line;         /* of the declaration; 0 = unknown */

@@ -34,9 +34,8 @@ struct fxt_open_calls_search {
 	size_t thread_count;
 	struct fxt_open_process {
 		uint64_t koid;
-		uint32_t
-		        *threads; /* ids of threads with open calls since the process's latest death;
-		                   * may hold an id twice */
+		uint32_t *threads; /* ids of threads with open calls since the process's latest
+		                    * death; may hold an id twice */
 		size_t count, room;
 	} * processes;
 	size_t process_count, process_room;

@@ -15,6 +15,7 @@
  *
  * A placeholder is the whole text of a string record:
  *   {{{pc:0x55d0c0de1139:3}}}                              address, module id
+ *
  * For a call still open, the manager writes the placeholder as the inline name of an event
  * record, in the same form. Log records of the same provider announce the modules, before
  * the first placeholder that needs them:
