@@ -77,7 +77,7 @@ erased()
 {
 	timeout 100 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'
 		from control import *
-		from erased import Code
+		from patched import Code
 		import sys
 		program, functions, count, *options = sys.argv[1:]
 		session = Session(["--heap=off", "-o", "x.fxt", *options], program, "1")
@@ -119,7 +119,7 @@ erased()
 	for compiler in gcc clang; do
 		timeout 200 python3 - "$BATS_FILE_TMPDIR/$compiler" <<-'END'
 			from control import *
-			from erased import Code
+			from patched import Code
 			import itertools
 			import re
 			import sys
@@ -145,7 +145,7 @@ erased()
 		"$compiler" -Os -g -finstrument-functions -pthread -o steps "$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
 		timeout 100 python3 - "$PWD/steps" <<-'END'
 			from control import *
-			from erased import Code
+			from patched import Code
 			import sys
 			session = Session(["--heap=off", "--start=paused", "-o", "x.fxt"], sys.argv[1])
 			code, recorded = Code(sys.argv[1], "leaf", "outer"), 0
@@ -170,7 +170,7 @@ erased()
 	compiled filters/noise.c
 	timeout 100 python3 - "$PWD/program" <<-'END'
 		from control import *
-		from erased import Code
+		from patched import Code
 		import sys
 		session = Session(["--heap=off", "--exclude=hot", "-o", "x.fxt"], sys.argv[1])
 		code = Code(sys.argv[1], "hot")
@@ -191,7 +191,7 @@ erased()
 	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
 	timeout 100 python3 - "$steps" <<-'END'
 		from control import *
-		from erased import Code
+		from patched import Code
 		import sys
 		session = Session(["--heap=off", "--categories=process", "-o", "x.fxt"], sys.argv[1])
 		code = Code(sys.argv[1], "leaf", "outer")

@@ -103,7 +103,7 @@ ended()
 }
 
 @test "a call that is open at an exit or an exec lasts until then, by the program's own clock" {
-	${CC:-cc} -O2 -D_GNU_SOURCE -static -o static "$BATS_TEST_DIRNAME/../programs/processes/idle.c"
+	${CC:-cc} -O2 -D_GNU_SOURCE -static -o static "$BATS_TEST_DIRNAME/../programs/processes/lasting.c"
 	for how in exit _exit _Exit "$PWD/static"; do
 		fxtrun -o trace.fxt "$BATS_FILE_TMPDIR/lasting" "$how" >out
 		read -r least most <out
