@@ -32,7 +32,7 @@ struct agent_cfi_rule {
 struct agent_cfi {
 	uint64_t table, end; /* expressions lie between these addresses */
 	bool is_signal;      /* a signal handler's caller: it was interrupted, and called nothing */
-	/* Of the frame: AGENT_CFI_REGISTER or AGENT_CFI_COMPUTED. */
+	/* The frame's rule: AGENT_CFI_REGISTER or AGENT_CFI_COMPUTED. */
 	struct agent_cfi_rule address;
 	struct agent_cfi_rule registers[ARCH_REGISTERS];
 };

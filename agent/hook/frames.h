@@ -92,8 +92,7 @@ static inline int agent_signal_stack_of(uint64_t address)
 
 /*
  * The stack that an address is on, among the stacks on which the frames of a block may be:
- * 0 = the block's own, 1 = another one, of which nothing is known, 2 or more = a signal
- * stack. This does not depend on where the stacks lie. Only addresses on the same stack can
+ * 0 = the block's own, 1 = an unknown one, 2 or more = a signal stack. This does not depend on where the stacks lie. Only addresses on the same stack can
  * be compared. The frames on all stacks except 0 are handlers'.
  */
 static inline int agent_stack_of(const struct fxt_block *block, uint64_t stack_offset)

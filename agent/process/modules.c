@@ -104,7 +104,8 @@ static bool modules_find_build_id(const struct module *module, const uint8_t **i
 	return false;
 }
 
-/* Escaped, as a log is UTF-8. What the record has no room for is cut, so that the rest of it stands. */
+/* Appends a piece escaped, because a log record is UTF-8. A piece that does not fit is cut,
+ * so that the rest of the record keeps its room. */
 static size_t module_log_append_escaped(size_t length, const char *piece)
 {
 	return length + fxt_escape(text + length, TEXT_BYTES - TAIL_BYTES - length, piece, strlen(piece));
