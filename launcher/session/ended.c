@@ -39,13 +39,28 @@ static struct fxt_ended_segment *ended_oldest(struct fxt_ended *e)
 	return oldest;
 }
 
-static uint64_t ended_bytes(const struct fxt_ended *e)
-{
-	uint64_t bytes = 0;
+/* Bytes in the segment, and what its writers may still add. */
+struct ended_size {
+	uint64_t written, promised;
+};
 
-	for (unsigned i = 0; i < FXT_ENDED_SEGMENTS; i++)
-		bytes += e->segments[i].bytes;
-	return bytes;
+static struct ended_size ended_size(struct fxt_ended_segment *s)
+{
+	return s->generation ? (struct ended_size){fxt_archive_bytes(&s->archive), s->promised_bytes}
+	                     : (struct ended_size){0};
+}
+
+static struct ended_size ended_size_of_all(struct fxt_ended *e)
+{
+	struct ended_size all = {0};
+
+	for (struct fxt_ended_segment *s = e->segments; s < e->segments + FXT_ENDED_SEGMENTS; s++) {
+		struct ended_size size = ended_size(s);
+
+		all.written += size.written;
+		all.promised += size.promised;
+	}
+	return all;
 }
 
 static void ended_add(struct fxt_ended_sum *sum, const struct fxt_ended_sum *more)
@@ -69,7 +84,7 @@ static void ended_drop(struct fxt_ended *e, struct fxt_ended_segment *s)
 	lseek(fd, 0, SEEK_SET);
 	fxt_archive_begin_part(&s->archive, fd, ENDED_NAME);
 	s->sum = (struct fxt_ended_sum){0};
-	s->generation = s->bytes = 0;
+	s->generation = 0;
 }
 
 /* False: there is no file for it. */
@@ -89,20 +104,34 @@ static bool ended_begin_segment(struct fxt_ended *e, struct fxt_ended_segment *s
 	return true;
 }
 
-/* Returns a segment with room for `bytes` more; NULL: there is no file for one. Waits, and
- * drops segments, as needed. */
+/* True: there is room for `bytes` below the limit as soon as the writers are done, since they
+ * write less than they promised. */
+static bool ended_is_worth_waiting(struct ended_size size, uint64_t bytes, uint64_t limit)
+{
+	return size.promised && size.written + bytes <= limit;
+}
+
+/* Returns a segment with room for `bytes` more; NULL: there is no file for one. Waits for
+ * writers first, and drops the oldest segment if that is not enough. */
 static struct fxt_ended_segment *ended_find_room(struct fxt_ended *e, uint64_t bytes)
 {
+	const uint64_t share = e->limit_bytes / FXT_ENDED_SEGMENTS;
+
 	for (;;) {
 		struct fxt_ended_segment *latest = e->generations ? ended_segment(e, e->generations) : NULL;
 		struct fxt_ended_segment *oldest = ended_oldest(e), *empty = ended_segment(e, 0);
-		bool fits = ended_bytes(e) + bytes <= e->limit_bytes || !oldest;
+		struct ended_size all = ended_size_of_all(e);
+		struct ended_size size = latest ? ended_size(latest) : (struct ended_size){0};
+		bool fits = all.written + all.promised + bytes <= e->limit_bytes || !oldest;
 
-		if (fits && latest && latest->bytes + bytes <= e->limit_bytes / FXT_ENDED_SEGMENTS)
+		if (fits && latest && size.written + size.promised + bytes <= share)
 			return latest;
-		if (fits && empty)
+		if (fits ? ended_is_worth_waiting(size, bytes, share)
+		         : ended_is_worth_waiting(all, bytes, e->limit_bytes))
+			pthread_cond_wait(&e->written, &e->lock);
+		else if (fits && empty)
 			return ended_begin_segment(e, empty) ? empty : NULL;
-		if (oldest->writers)
+		else if (oldest->writers)
 			pthread_cond_wait(&e->written, &e->lock);
 		else
 			ended_drop(e, oldest);
@@ -119,7 +148,7 @@ struct fxt_archive_writer *fxt_ended_begin(
 	pthread_mutex_lock(&e->lock);
 	s = ended_find_room(e, promised_bytes);
 	if (s) {
-		s->bytes += promised_bytes;
+		s->promised_bytes += promised_bytes;
 		s->writers++;
 		fxt_ledger_note_segment(entry, s->generation);
 	}
@@ -127,8 +156,8 @@ struct fxt_archive_writer *fxt_ended_begin(
 	return s ? &s->archive : NULL;
 }
 
-void fxt_ended_finish(
-        struct fxt_ended *e, struct fxt_archive_writer *archive, const struct fxt_ended_sum *sum)
+void fxt_ended_finish(struct fxt_ended *e, struct fxt_archive_writer *archive, uint64_t promised_bytes,
+        const struct fxt_ended_sum *sum)
 {
 	struct fxt_ended_segment *s = e->segments;
 
@@ -136,8 +165,8 @@ void fxt_ended_finish(
 		s++;
 	pthread_mutex_lock(&e->lock);
 	ended_add(&s->sum, sum);
-	if (--s->writers == 0)
-		s->bytes = s->archive.bytes;
+	s->promised_bytes -= promised_bytes;
+	s->writers--;
 	pthread_cond_broadcast(&e->written);
 	pthread_mutex_unlock(&e->lock);
 }
@@ -169,7 +198,7 @@ void fxt_ended_join_at_end(struct fxt_ended *e, struct fxt_archive_writer *archi
 	if (!e->limit_bytes)
 		return;
 	while ((oldest = ended_oldest(e)) &&
-	        archive->bytes + promised_bytes + ended_bytes(e) > e->limit_bytes)
+	        archive->bytes + promised_bytes + ended_size_of_all(e).written > e->limit_bytes)
 		ended_drop(e, oldest);
 	if (e->ledger)
 		fxt_ledger_note_join(e->ledger, FXT_LEDGER_JOINING, archive->bytes);

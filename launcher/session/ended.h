@@ -8,8 +8,9 @@
  *
  * The rest of a process goes into one segment as a whole, so it is dropped as a whole. A
  * segment is small compared with the limit, and all segments together never exceed it. A
- * writer that would exceed it waits until the writers of the oldest segment are done, then
- * drops that segment. The archive records how much was dropped.
+ * writer announces how much it writes at most. If that would exceed the limit, it waits until
+ * other writers are done, as they mostly write much less. If that is not enough, it drops the
+ * oldest segment. The archive records how much was dropped.
  *
  * The job has the segments' files too (ledger.h). A provider's entry in the ledger has the
  * generation of its segment, and the ledger has the generations that are dropped.
@@ -36,8 +37,8 @@ struct fxt_ended_segment {
 	struct fxt_archive_writer archive;
 	bool is_open;        /* it has a file */
 	uint64_t generation; /* 0: the segment is empty */
-	uint64_t bytes;      /* its size at most, after all current writers are done */
 	unsigned writers;
+	uint64_t promised_bytes; /* of the current writers, at most */
 	struct fxt_ended_sum sum;
 };
 
@@ -55,15 +56,15 @@ struct fxt_ended {
 /* Begins with no segments. `ledger` may be NULL, and is kept. */
 void fxt_ended_open(struct fxt_ended *ended, uint64_t limit_bytes, const struct fxt_ledger *ledger);
 
-/* Returns the archive for a provider's rest; `bytes` is its estimated maximum. Waits for
+/* Returns the archive for a provider's rest; `promised_bytes` is its estimated maximum. Waits for
  * other providers if they must make room, and drops the oldest segments. NULL: there is no
  * file for it. From any thread. */
 struct fxt_archive_writer *fxt_ended_begin(
         struct fxt_ended *ended, struct fxt_ledger_entry *entry, uint64_t promised_bytes);
 
-/* The rest is written. */
-void fxt_ended_finish(
-        struct fxt_ended *ended, struct fxt_archive_writer *archive, const struct fxt_ended_sum *sum);
+/* The rest is written, so its promise no longer counts. */
+void fxt_ended_finish(struct fxt_ended *ended, struct fxt_archive_writer *archive, uint64_t promised_bytes,
+        const struct fxt_ended_sum *sum);
 
 /* Appends the kept segments to an archive, and records there how much was dropped. Call it
  * while no thread writes; the segments stay as they are. */

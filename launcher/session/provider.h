@@ -90,6 +90,7 @@ struct fxt_provider {
 	struct fxt_ledger_entry *ledger; /* its progress for the job; NULL: not kept */
 	struct fxt_ended *ended;         /* receives its rest; NULL: the rest goes into the archive, like
 	                                  * everything else */
+	uint64_t rest_promised_bytes;    /* what it announced there, at most */
 	struct fxt_call_counts *counts;  /* counts its calls together with those of other providers; NULL:
 	                                  * not counted */
 	const struct fxt_filter_change *no_change;     /* head of the list of changes; NULL: there is no

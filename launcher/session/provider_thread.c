@@ -64,10 +64,12 @@ void fxt_provider_describe(const struct fxt_provider *p, struct fxt_archive_writ
 /* Sends further records to the place for the rest of processes that end during the session. */
 static void provider_move(struct fxt_provider *p)
 {
-	struct fxt_archive_writer *archive = fxt_ended_begin(p->ended, p->ledger, fxt_provider_rest_bytes(p));
+	uint64_t promised_bytes = fxt_provider_rest_bytes(p);
+	struct fxt_archive_writer *archive = fxt_ended_begin(p->ended, p->ledger, promised_bytes);
 
 	if (!archive)
 		return;
+	p->rest_promised_bytes = promised_bytes;
 	p->archive = archive;
 	p->identity.announced = false;
 	fxt_record_writer_move(&p->records, archive);
@@ -83,7 +85,7 @@ static void provider_move_back(struct fxt_provider *p, struct fxt_archive_writer
 	                c->losses.overwritten - c->earlier_losses.overwritten}};
 
 	if (p->archive != own)
-		fxt_ended_finish(p->ended, p->archive, &sum);
+		fxt_ended_finish(p->ended, p->archive, p->rest_promised_bytes, &sum);
 	p->archive = own;
 }
 

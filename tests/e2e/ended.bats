@@ -84,6 +84,14 @@ written()
 	! fxt info trace.fxt | grep '^dropped:' || return 1
 }
 
+@test "children with few records take no more room than those, while others are being saved all the time" {
+	cc -O2 -g -finstrument-functions -o storm "$BATS_TEST_DIRNAME/../programs/sessions/storm.c"
+	cc -O2 -D_GNU_SOURCE -shared -fPIC -o slow.so "$BATS_TEST_DIRNAME/../programs/sessions/slow.c"
+	LD_PRELOAD=$PWD/slow.so fxtrun --buffering-mode=circular --buffer-size=64K --total-size=8M ./storm 60
+	[ "$(stat -c %s trace.fxt)" -le $total ]
+	[ "$(calls_of trace.fxt in_child)" = 480 ]
+}
+
 @test "the recorder's memory does not grow with the number of children that have ended" {
 	local anonymous
 

@@ -1,9 +1,12 @@
 /*
- * storm: eight workers have child after child, each of which calls in_child() once and ends, until the
- * program is killed. Prints "ready" once one of them has had ten.
+ * storm [CHILDREN]: eight workers have child after child. Each child calls in_child() once and
+ * ends. A worker stops after CHILDREN children; without that the program runs until it is
+ * killed. Prints "ready" once one worker has had ten.
  */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,9 +21,9 @@ __attribute__((noinline)) static void in_child(void)
 	sum++;
 }
 
-UNTRACED static void work(int worker)
+UNTRACED static void work(int worker, long children)
 {
-	for (long n = 1;; n++) {
+	for (long n = 1; n <= children; n++) {
 		if (fork() == 0) {
 			in_child();
 			_exit(0);
@@ -33,13 +36,17 @@ UNTRACED static void work(int worker)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	long children = argc > 1 ? atol(argv[1]) : LONG_MAX;
+
 	for (int i = 0; i < WORKERS; i++)
 		if (fork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			work(i);
+			work(i, children);
+			_exit(0);
 		}
-	for (;;)
-		pause();
+	while (wait(NULL) > 0)
+		;
+	return 0;
 }
