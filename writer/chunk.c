@@ -32,39 +32,41 @@
 /* Copies a record behind those of the thread, and takes the newest frame off the shadow
  * stack if the record is that frame's. False: it does not fit below the limit, which is 0
  * once a closer took the chunk. */
-static bool chunk_put(
-        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame)
+static bool chunk_put(struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record,
+        uint64_t words, bool is_frame)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t *position = fxt_chunk_position(slot);
 	const struct fxt_frame *newest = (const struct fxt_frame *)(uintptr_t)slot->top - 1;
 
-	if ((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&block->limit))
+	if ((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&writer->limit))
 		return false;
 	memcpy(position, record, words * 8);
-	block->other_bytes += words * 8 - (is_frame && fxt_is_counted(newest->function) ? FXT_CALL_BYTES : 0);
+	writer->other_bytes +=
+	        words * 8 - (is_frame && fxt_is_counted(newest->function) ? FXT_CALL_BYTES : 0);
 	fxt_chunk_commit(slot, position, words);
 	if (is_frame)
 		store_release(&slot->top, (uint64_t)(uintptr_t)newest);
 	return true;
 }
 
-bool fxt_chunk_try_write(
-        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame)
+bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record,
+        uint64_t words, bool is_frame)
 {
 	uint64_t mask = fxt_engine_lock(e);
-	bool written = chunk_put(e, block, record, words, is_frame);
+	bool written = chunk_put(e, writer, record, words, is_frame);
 
 	fxt_engine_unlock(e, mask);
 	return written;
 }
 
-bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words)
+bool fxt_chunk_write(
+        struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record, uint64_t words)
 {
-	while (!fxt_chunk_is_dropping(e, block)) {
-		if (fxt_chunk_try_write(e, block, record, words, false))
+	while (!fxt_chunk_is_dropping(e, writer)) {
+		if (fxt_chunk_try_write(e, writer, record, words, false))
 			return true;
-		if (!fxt_chunk_reserve(e, block, words))
+		if (!fxt_chunk_reserve(e, writer, words))
 			break;
 	}
 	return false;
@@ -74,27 +76,27 @@ bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64
 
 /* Writes a slice of the tracer's own. It fits: fxt_chunk_reserve() asked for EXPLAIN_WORDS
  * more than its caller needs. */
-static void chunk_put_slice(struct fxt_engine *e, struct fxt_block *block, struct fxt_string name,
+static void chunk_put_slice(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_string name,
         uint64_t start, uint64_t end, const struct fxt_argument *argument)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t record[SLICE_WORDS];
 
-	chunk_put(e, block, record,
+	chunk_put(e, writer, record,
 	        fxt_put_event(record, SLICE_WORDS, FXT_EVENT_DURATION_COMPLETE,
 	                fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FXT), name, start,
 	                argument, argument != NULL, end),
 	        false);
 }
 
-static void chunk_put_loss(
-        struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t start, uint64_t end)
+static void chunk_put_loss(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t records,
+        uint64_t start, uint64_t end)
 {
 	char text[FXT_LOSS_NAME_BYTES];
 	struct fxt_argument argument = fxt_argument_uint64(fxt_string_index(FXT_KNOWN_RECORDS), records);
 
-	chunk_put_slice(e, block, fxt_string_inline(text, fxt_loss_name(text, records, FXT_LOSS_LOST)), start,
-	        end, &argument);
+	chunk_put_slice(e, writer, fxt_string_inline(text, fxt_loss_name(text, records, FXT_LOSS_LOST)),
+	        start, end, &argument);
 }
 
 /*
@@ -103,34 +105,34 @@ static void chunk_put_loss(
  * lost, and not at `last`, which a handler may have moved beyond that end. A wait began
  * after the call's end, and is no part of that call.
  */
-static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uint64_t wait_start)
+static void chunk_explain_gap(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t wait_start)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t nested = load_relaxed(&slot->nested_lost) - slot->nested_shown;
 
 	if (slot->gap_lost) {
 		const struct fxt_frame *frames = fxt_slot_frames(e, slot);
 		uint64_t open = (slot->top - (uint64_t)(uintptr_t)frames) / sizeof(*frames);
-		uint64_t end = fxt_loss_end(frames, open, slot->gap_start, block->gap_end);
+		uint64_t end = fxt_loss_end(frames, open, slot->gap_start, writer->gap_end);
 
-		if (block->slice_start > slot->gap_start && block->slice_start <= end)
-			end = block->slice_start - 1;
-		chunk_put_loss(e, block, slot->gap_lost, slot->gap_start, end);
+		if (writer->slice_start > slot->gap_start && writer->slice_start <= end)
+			end = writer->slice_start - 1;
+		chunk_put_loss(e, writer, slot->gap_lost, slot->gap_start, end);
 		store_relaxed(&slot->gap_lost, 0);
 		store_relaxed(&slot->gap_start, 0);
 	}
 	if (nested) {
 		/* The handlers that made these calls ran inside hooks, when nothing of the
 		 * thread could be written. The loss is shown as a moment, now. */
-		block->last += e->step;
+		writer->last += e->step;
 		store_relaxed(&slot->nested_shown, slot->nested_shown + nested);
-		chunk_put_loss(e, block, nested, block->last, block->last);
+		chunk_put_loss(e, writer, nested, writer->last, writer->last);
 	}
 	if (wait_start) {
-		uint64_t start = fxt_later(wait_start, block->last + e->step);
+		uint64_t start = fxt_later(wait_start, writer->last + e->step);
 
-		store_relaxed(&block->last, fxt_later(fxt_clock_ticks(e->clock), start));
-		chunk_put_slice(e, block, fxt_string_index(FXT_KNOWN_WAITED), start, block->last, NULL);
+		store_relaxed(&writer->last, fxt_later(fxt_clock_ticks(e->clock), start));
+		chunk_put_slice(e, writer, fxt_string_index(FXT_KNOWN_WAITED), start, writer->last, NULL);
 	}
 }
 
@@ -138,13 +140,13 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uin
 
 /* Makes a chunk just given out the thread's own. A record that a stalled thread committed
  * after its chunk was closed becomes the first record in it. */
-static void chunk_open(struct fxt_engine *e, struct fxt_block *block, uint64_t chunk)
+static void chunk_open(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t chunk)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t position = chunk + sizeof(struct fxt_chunk_header);
 	uint64_t end = chunk + ((struct fxt_chunk_header *)(uintptr_t)chunk)->size;
 
-	block->other_bytes = 0;
+	writer->other_bytes = 0;
 	if (slot->thread_index == FXT_THREAD_LOCAL_INDEX) {
 		uint64_t *words = (uint64_t *)(uintptr_t)position;
 		uint64_t count = fxt_put_thread(
@@ -152,26 +154,26 @@ static void chunk_open(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 
 		count += fxt_thread_object(
 		        slot->koid, slot->name, e->process_koid, words + count, THREAD_WORDS - count);
-		block->other_bytes = count * 8;
+		writer->other_bytes = count * 8;
 		position += count * 8;
 	}
-	if (block->state == FXT_BLOCK_STALLED) {
-		position += fxt_close_move_late_record(e, block, position);
+	if (writer->state == FXT_WRITER_STALLED) {
+		position += fxt_close_move_late_record(e, writer, position);
 		e->stalled--;
 	}
-	block->state = FXT_BLOCK_OPEN;
-	store_relaxed(&block->chunk, chunk);
-	block->local_strings = 0;
-	block->chunk_serial++;
+	writer->state = FXT_WRITER_OPEN;
+	store_relaxed(&writer->chunk, chunk);
+	writer->local_strings = 0;
+	writer->chunk_serial++;
 	FXT_FAIL_POINT("open: moved");
 	/* One store gives the chunk its first records, and removes the late one from its
 	 * old place. */
 	store_release(&slot->committed, position);
 	FXT_FAIL_POINT("open: committed");
 	store_release(&slot->late_record, 0);
-	store_relaxed(&block->limit, end);
-	if (block->chunk_bytes < LARGE_BYTES && block->chunk_bytes < e->layout.rolling_bytes / 16)
-		block->chunk_bytes *= 2;
+	store_relaxed(&writer->limit, end);
+	if (writer->chunk_bytes < LARGE_BYTES && writer->chunk_bytes < e->layout.rolling_bytes / 16)
+		writer->chunk_bytes *= 2;
 }
 
 static uint64_t chunk_least_bytes(uint64_t words)
@@ -183,19 +185,19 @@ static uint64_t chunk_least_bytes(uint64_t words)
  * nothing about the room there is. */
 enum take_outcome { TAKEN, FULL, WAIT, HELD, STOPPED };
 
-static enum take_outcome chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t least)
+static enum take_outcome chunk_take(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t least)
 {
-	if (!block->chunk_bytes)
-		block->chunk_bytes = FIRST_BYTES;
+	if (!writer->chunk_bytes)
+		writer->chunk_bytes = FIRST_BYTES;
 	/* Two switches: if stalled chunks leave no room in the next buffer, there may be
 	 * some in the one after it. */
 	for (int switches = 0;; switches++) {
-		uint64_t most = block->chunk_bytes > least ? block->chunk_bytes : least;
-		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, most);
+		uint64_t most = writer->chunk_bytes > least ? writer->chunk_bytes : least;
+		uint64_t chunk = fxt_rolling_allocate_chunk(e, writer->number, least, most);
 
 		if (chunk) {
-			fxt_close_thread(e, block);
-			chunk_open(e, block, chunk);
+			fxt_close_thread(e, writer);
+			chunk_open(e, writer, chunk);
 			return TAKEN;
 		}
 		if (e->mode == FXT_ONESHOT || switches == 2)
@@ -206,9 +208,9 @@ static enum take_outcome chunk_take(struct fxt_engine *e, struct fxt_block *bloc
 }
 
 static enum take_outcome chunk_take_locked(
-        struct fxt_engine *e, struct fxt_block *block, uint64_t words, bool heeds_hold)
+        struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t words, bool heeds_hold)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t least = chunk_least_bytes(words);
 	enum take_outcome outcome;
 
@@ -216,14 +218,14 @@ static enum take_outcome chunk_take_locked(
 		e->broken = true;
 	if (e->broken || least > e->layout.rolling_bytes)
 		return FULL;
-	if (e->state != FXT_ENGINE_STARTED || block->run != e->run)
+	if (e->state != FXT_ENGINE_STARTED || writer->run != e->run)
 		return STOPPED;
-	if (block->state == FXT_BLOCK_OPEN) {
-		uint64_t end = block->chunk + ((struct fxt_chunk_header *)(uintptr_t)block->chunk)->size;
+	if (writer->state == FXT_WRITER_OPEN) {
+		uint64_t end = writer->chunk + ((struct fxt_chunk_header *)(uintptr_t)writer->chunk)->size;
 
 		/* The limit may have been lowered only to send the thread here. */
 		if (slot->committed + words * 8 <= end) {
-			store_relaxed(&block->limit, end);
+			store_relaxed(&writer->limit, end);
 			return TAKEN;
 		}
 	}
@@ -234,7 +236,7 @@ static enum take_outcome chunk_take_locked(
 		fxt_engine_change_cancel(e);
 		return HELD;
 	}
-	outcome = chunk_take(e, block, least);
+	outcome = chunk_take(e, writer, least);
 	fxt_engine_change_end(e);
 	return outcome;
 }
@@ -261,17 +263,17 @@ static bool chunk_manager_is_gone(struct fxt_engine *e)
 
 /* ---- the interface ---- */
 
-bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t words)
+bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t words)
 {
 	uint64_t wait_start = 0, held_until = 0;
 
-	while (!fxt_chunk_is_dropping(e, block)) {
+	while (!fxt_chunk_is_dropping(e, writer)) {
 		/* Read before the buffers are looked at: if the manager replies in between,
 		 * the count has moved and the wait below ends at once. */
 		uint32_t replies = load_acquire(&e->control->to_provider.written);
 		bool heeds_hold = !held_until || fxt_monotonic_ns() < held_until;
 		uint64_t mask = fxt_engine_lock(e);
-		enum take_outcome outcome = chunk_take_locked(e, block, words + EXPLAIN_WORDS, heeds_hold);
+		enum take_outcome outcome = chunk_take_locked(e, writer, words + EXPLAIN_WORDS, heeds_hold);
 
 		if (outcome == WAIT &&
 		        (chunk_manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK ||
@@ -280,10 +282,10 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 		if (wait_start && outcome != WAIT && outcome != HELD)
 			e->control->waited_ticks += fxt_clock_ticks(e->clock) - wait_start;
 		if (outcome == TAKEN) {
-			chunk_explain_gap(e, block, wait_start);
+			chunk_explain_gap(e, writer, wait_start);
 		} else if (outcome == FULL) { /* no smaller record may come before the loss is shown */
 			fxt_engine_change_begin(e);
-			fxt_close_thread(e, block);
+			fxt_close_thread(e, writer);
 			fxt_engine_change_end(e);
 		}
 		if (outcome != STOPPED) {
@@ -306,25 +308,25 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 	return false;
 }
 
-void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block)
+void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
-	if (block->state == FXT_BLOCK_STALLED && load_relaxed(&slot->committed) != slot->late_record) {
+	if (writer->state == FXT_WRITER_STALLED && load_relaxed(&slot->committed) != slot->late_record) {
 		uint64_t least = chunk_least_bytes(FXT_CALL_WORDS);
-		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, least);
+		uint64_t chunk = fxt_rolling_allocate_chunk(e, writer->number, least, least);
 
 		if (chunk)
-			chunk_open(e, block, chunk);
+			chunk_open(e, writer, chunk);
 		else
 			store_relaxed(&slot->lost, slot->lost + 1);
 	}
-	if (block->state == FXT_BLOCK_STALLED) {
-		block->state = FXT_BLOCK_NO_CHUNK;
+	if (writer->state == FXT_WRITER_STALLED) {
+		writer->state = FXT_WRITER_NO_CHUNK;
 		e->stalled--;
 		store_release(&slot->committed, 0);
 		store_release(&slot->late_record, 0);
-		store_relaxed(&block->chunk, 0);
+		store_relaxed(&writer->chunk, 0);
 	}
-	fxt_close_thread(e, block);
+	fxt_close_thread(e, writer);
 }

@@ -55,24 +55,24 @@ static inline void fxt_chunk_commit(struct fxt_thread_slot *slot, const uint64_t
  * path.
  */
 static inline bool fxt_chunk_has_room(
-        const struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t **position)
+        const struct fxt_thread_writer *writer, const struct fxt_thread_slot *slot, uint64_t **position)
 {
 	uint64_t at = load_relaxed(&slot->committed);
 
 	*position = (uint64_t *)(uintptr_t)at;
 	FXT_FAIL_POINT("call: position");
-	if (unlikely(at + FXT_CALL_BYTES > load_foldable(&block->limit)))
+	if (unlikely(at + FXT_CALL_BYTES > load_foldable(&writer->limit)))
 		return false;
 	FXT_FAIL_POINT("call: limit");
 	return true;
 }
 
 /* `word` is the function's word of the function table; its index is durable. */
-static inline void fxt_chunk_put_call(const struct fxt_block *block, struct fxt_thread_slot *slot,
+static inline void fxt_chunk_put_call(const struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         uint64_t *position, uint64_t word, uint64_t start, uint64_t end)
 {
 	/* the index is in the word's lowest bits, and in the header's highest */
-	position[0] = block->header | word << 48;
+	position[0] = writer->header | word << 48;
 	position[1] = start;
 	position[2] = end;
 	fxt_chunk_commit(slot, position, FXT_CALL_WORDS);
@@ -80,53 +80,54 @@ static inline void fxt_chunk_put_call(const struct fxt_block *block, struct fxt_
 
 /*
  * Gives the calling thread room for a record of `words` words. May close and switch buffers
- * and, in streaming mode with on-full=block, wait for the manager. Also shows the losses
+ * and, in streaming mode with on-full=writer, wait for the manager. Also shows the losses
  * and the wait that came before as slices. False: there is no room; the record is lost, and
  * the caller counts it by fxt_chunk_count_lost(). SLOW_PATH, without the lock.
  */
-bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t words);
+bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t words);
 
 /*
  * Copies a record of `words` words into the thread's open chunk. A record of the newest
  * frame, a call's or a wait's (`is_frame`), also takes the frame off the shadow stack.
  * False: there is no room, or a closer has taken the chunk. SLOW_PATH, without the lock.
  */
-bool fxt_chunk_try_write(
-        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame);
+bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record,
+        uint64_t words, bool is_frame);
 
 /* The same for a record without a frame, taking new chunks until it is written. False: it
  * is lost, and not counted. */
-bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words);
+bool fxt_chunk_write(
+        struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record, uint64_t words);
 
 /*
  * Without the lock: whether the thread's next record is certainly lost, because records are
  * being dropped, the thread has no open chunk, and nothing has changed on the manager's
  * side since the last look. A call that ends while this holds only has to be counted.
  */
-static inline bool fxt_chunk_is_dropping(const struct fxt_engine *e, const struct fxt_block *block)
+static inline bool fxt_chunk_is_dropping(const struct fxt_engine *e, const struct fxt_thread_writer *writer)
 {
-	return load_relaxed(&e->full) && !load_relaxed(&block->chunk) &&
+	return load_relaxed(&e->full) && !load_relaxed(&writer->chunk) &&
 	       (e->mode == FXT_ONESHOT ||
 	               (load_relaxed(&e->control->to_provider.written) ==
 	                               load_relaxed(&e->replies_when_full) &&
 	                       load_relaxed(&e->control->heartbeat) == load_relaxed(&e->heartbeat)));
 }
 
-/* Counts records of that block and its slot that could not be written. `ticks` is the time
+/* Counts records of that writer and its slot that could not be written. `ticks` is the time
  * of the last of them; it may be the time that record began, unless the record is the first
  * of its gap. */
-static inline void fxt_chunk_count_lost(const struct fxt_engine *e, struct fxt_block *block,
+static inline void fxt_chunk_count_lost(const struct fxt_engine *e, struct fxt_thread_writer *writer,
         struct fxt_thread_slot *slot, uint64_t records, uint64_t ticks)
 {
-	store_relaxed(&block->last, fxt_later(ticks, block->last + (slot->gap_start ? 0 : e->step)));
+	store_relaxed(&writer->last, fxt_later(ticks, writer->last + (slot->gap_start ? 0 : e->step)));
 	if (!slot->gap_start)
-		store_relaxed(&slot->gap_start, block->last);
-	block->gap_end = block->last;
+		store_relaxed(&slot->gap_start, writer->last);
+	writer->gap_end = writer->last;
 	store_relaxed(&slot->lost, slot->lost + records);
 	store_relaxed(&slot->gap_lost, slot->gap_lost + records);
 }
 
 /* With the lock held: ends the chunk of a thread that is dead. */
-void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block);
+void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_thread_writer *writer);
 
 #endif

@@ -26,32 +26,32 @@ static void closing_close_header(uint64_t chunk, uint64_t end)
 
 /* Counts the calls of a chunk that is about to be closed, and notes when they had ended, so
  * that they can later be shown as overwritten. */
-static void closing_count_calls(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
+static void closing_count_calls(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t end)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-	uint64_t bytes = end - block->chunk - sizeof(struct fxt_chunk_header) - block->other_bytes;
-	unsigned buffer = block->chunk >= (uint64_t)(uintptr_t)e->buffer + e->layout.rolling_offset[1];
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
+	uint64_t bytes = end - writer->chunk - sizeof(struct fxt_chunk_header) - writer->other_bytes;
+	unsigned buffer = writer->chunk >= (uint64_t)(uintptr_t)e->buffer + e->layout.rolling_offset[1];
 
 	slot->calls[buffer] += bytes / FXT_CALL_BYTES;
-	block->closed_last[buffer] = load_relaxed(&block->last);
-	block->other_bytes = 0;
+	writer->closed_last[buffer] = load_relaxed(&writer->last);
+	writer->other_bytes = 0;
 }
 
-void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
+void fxt_close_thread(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t committed = load_relaxed(&slot->committed);
 
-	if (block->state != FXT_BLOCK_OPEN)
+	if (writer->state != FXT_WRITER_OPEN)
 		return;
-	closing_count_calls(e, block, committed);
-	closing_close_header(block->chunk, committed);
+	closing_count_calls(e, writer, committed);
+	closing_close_header(writer->chunk, committed);
 	/* Stored after the header has the length: at whatever moment the closer dies, a
 	 * collector finds the length in the header or in the slot. */
 	store_release(&slot->committed, 0);
-	store_relaxed(&block->chunk, 0);
-	store_relaxed(&block->limit, 0);
-	block->state = FXT_BLOCK_NO_CHUNK;
+	store_relaxed(&writer->chunk, 0);
+	store_relaxed(&writer->limit, 0);
+	writer->state = FXT_WRITER_NO_CHUNK;
 }
 
 /*
@@ -60,28 +60,29 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
  * that the thread has committed by now. The record it is writing may still be committed
  * later, or never.
  */
-static void closing_stall(struct fxt_engine *e, struct fxt_block *block)
+static void closing_stall(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	/* Acquire: pairs with the thread's commit; its bytes are handed over next. */
 	uint64_t committed = load_acquire(&slot->committed);
 
 	FXT_FAIL_POINT("stall: committed");
-	closing_count_calls(e, block, committed);
+	closing_count_calls(e, writer, committed);
 	/* Stored before the chunk is closed: a record that the thread commits from now on
 	 * lies at late_record, where a collector looks for it once the chunk ends there. */
 	store_relaxed(&slot->late_chunk_end,
-	        block->chunk + ((const struct fxt_chunk_header *)(uintptr_t)block->chunk)->size);
+	        writer->chunk + ((const struct fxt_chunk_header *)(uintptr_t)writer->chunk)->size);
 	store_release(&slot->late_record, committed);
 	FXT_FAIL_POINT("stall: late_record");
-	closing_close_header(block->chunk, committed);
-	block->state = FXT_BLOCK_STALLED;
+	closing_close_header(writer->chunk, committed);
+	writer->state = FXT_WRITER_STALLED;
 	e->stalled++;
 }
 
-uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block *block, uint64_t position)
+uint64_t fxt_close_move_late_record(
+        struct fxt_engine *e, const struct fxt_thread_writer *writer, uint64_t position)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t bytes = load_relaxed(&slot->committed) - slot->late_record;
 
 	if (bytes)
@@ -92,21 +93,21 @@ uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block
 bool fxt_close_forget_stalled(struct fxt_engine *e)
 {
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
-		struct fxt_block *block = &e->blocks[i];
+		struct fxt_thread_writer *writer = &e->writers[i];
 		struct fxt_thread_slot *slot = fxt_slot(e, i);
 
-		if (block->state != FXT_BLOCK_STALLED)
+		if (writer->state != FXT_WRITER_STALLED)
 			continue;
 		/* Acquire: pairs with the release that ends the write; its bytes may be
 		 * overwritten from then on. The limit of a stalled thread is 0, so it
 		 * begins no other write. */
-		if (load_acquire(&block->busy) == FXT_WRITING)
+		if (load_acquire(&writer->busy) == FXT_WRITING)
 			return false;
-		block->state = FXT_BLOCK_NO_CHUNK;
+		writer->state = FXT_WRITER_NO_CHUNK;
 		e->stalled--;
 		store_relaxed(&slot->committed, 0);
 		store_relaxed(&slot->late_record, 0);
-		store_relaxed(&block->chunk, 0);
+		store_relaxed(&writer->chunk, 0);
 	}
 	return true;
 }
@@ -121,11 +122,11 @@ void fxt_close_durable(struct fxt_engine *e)
 }
 
 /* Waits until the thread is seen outside of a write; false when patience ran out. */
-static bool closing_wait_until_quiet(const struct fxt_block *block, uint64_t deadline_ns)
+static bool closing_wait_until_quiet(const struct fxt_thread_writer *writer, uint64_t deadline_ns)
 {
 	/* Acquire: pairs with the release that ends a write; its bytes are handed over
 	 * next. */
-	for (unsigned spins = 0; load_acquire(&block->busy) == FXT_WRITING; spins++) {
+	for (unsigned spins = 0; load_acquire(&writer->busy) == FXT_WRITING; spins++) {
 		if (spins < 64)
 			continue;
 		if (fxt_monotonic_ns() > deadline_ns)
@@ -141,7 +142,7 @@ void fxt_close_await_writers(struct fxt_engine *e)
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
 
 	for (uint32_t i = 0; i < e->control->slots_used; i++)
-		closing_wait_until_quiet(&e->blocks[i], deadline);
+		closing_wait_until_quiet(&e->writers[i], deadline);
 }
 
 void fxt_close_all(struct fxt_engine *e)
@@ -149,8 +150,8 @@ void fxt_close_all(struct fxt_engine *e)
 	uint32_t used = e->control->slots_used;
 
 	for (uint32_t i = 0; i < used; i++)
-		if (e->blocks[i].state == FXT_BLOCK_OPEN)
-			store_relaxed(&e->blocks[i].limit, 0);
+		if (e->writers[i].state == FXT_WRITER_OPEN)
+			store_relaxed(&e->writers[i].limit, 0);
 	FXT_FAIL_POINT("close: limits");
 	/* After this a thread that becomes WRITING sees limit 0, and a thread that did not
 	 * see it is seen to be WRITING. */
@@ -158,12 +159,12 @@ void fxt_close_all(struct fxt_engine *e)
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
 
 	for (uint32_t i = 0; i < used; i++) {
-		if (e->blocks[i].state != FXT_BLOCK_OPEN)
+		if (e->writers[i].state != FXT_WRITER_OPEN)
 			continue;
-		if (closing_wait_until_quiet(&e->blocks[i], deadline))
-			fxt_close_thread(e, &e->blocks[i]);
+		if (closing_wait_until_quiet(&e->writers[i], deadline))
+			fxt_close_thread(e, &e->writers[i]);
 		else
-			closing_stall(e, &e->blocks[i]);
+			closing_stall(e, &e->writers[i]);
 	}
 	fxt_close_durable(e);
 	store_relaxed(&e->header->num_records_dropped, fxt_losses_of(e->control).lost);

@@ -134,10 +134,10 @@ static bool decisions_are_followed(const struct fxt_engine *e)
 	/* A thread that enters a hook from here on finds the filter that is in force. */
 	sys_membarrier();
 	for (uint32_t i = 0; i < e->control->slots_used; i++) {
-		const struct fxt_block *block = &e->blocks[i];
+		const struct fxt_thread_writer *writer = &e->writers[i];
 
-		for (unsigned spins = 0; load_acquire(&block->busy) != FXT_IDLE &&
-		                         load_relaxed(&block->filter_in_force) != e->filter_in_force;
+		for (unsigned spins = 0; load_acquire(&writer->busy) != FXT_IDLE &&
+		                         load_relaxed(&writer->filter_in_force) != e->filter_in_force;
 		        spins++)
 			if (spins > FOLLOWED_SPINS)
 				return false;

@@ -19,7 +19,7 @@
 #include "rolling.h"
 #include "strings.h"
 
-#define BLOCKS_BYTES (FXT_SLOTS * sizeof(struct fxt_block))
+#define BLOCKS_BYTES (FXT_SLOTS * sizeof(struct fxt_thread_writer))
 /* one entry for each possible tid; sparse */
 #define TIDS_BYTES (sizeof(struct fxt_tid) << 22)
 
@@ -81,10 +81,10 @@ static bool engine_register_known(struct fxt_engine *e)
 
 static void engine_unmap(struct fxt_engine *e)
 {
-	for (uint32_t i = 0; e->blocks && i < e->control->slots_used; i++)
-		fxt_local_names_free(&e->blocks[i]);
-	if (e->blocks)
-		sys_unmap(e->blocks, BLOCKS_BYTES);
+	for (uint32_t i = 0; e->writers && i < e->control->slots_used; i++)
+		fxt_local_names_free(&e->writers[i]);
+	if (e->writers)
+		sys_unmap(e->writers, BLOCKS_BYTES);
 	if (e->tids)
 		sys_unmap(e->tids, TIDS_BYTES);
 	if (e->alive)
@@ -103,18 +103,18 @@ static bool engine_map(struct fxt_engine *e)
 	const struct fxt_engine parent = engine_of_parent;
 
 	memset(&engine_of_parent, 0, sizeof(engine_of_parent));
-	e->blocks = parent.blocks ?: engine_map_wiped_on_fork(BLOCKS_BYTES);
+	e->writers = parent.writers ?: engine_map_wiped_on_fork(BLOCKS_BYTES);
 	e->tids = parent.tids ?: engine_map_wiped_on_fork(TIDS_BYTES);
 	e->alive = parent.alive ?: engine_map_wiped_on_fork(4096);
 	e->functions = parent.functions;
 	e->first_slot = parent.first_slot;
-	return e->blocks && e->tids && e->alive && fxt_function_table_create(e);
+	return e->writers && e->tids && e->alive && fxt_function_table_create(e);
 }
 
 /*
  * In a forked child, with memory that is all zeros: reserves the first `count` slots. No
  * thread gets them and nothing is recorded in them. A hook of the parent's that continues
- * in the child may have one of them with its block; to that hook its shadow stack is empty.
+ * in the child may have one of them with its writer; to that hook its shadow stack is empty.
  */
 static void engine_reserve_slots(struct fxt_engine *e, uint32_t count)
 {
@@ -130,7 +130,7 @@ static void engine_reserve_slots(struct fxt_engine *e, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		struct fxt_thread_slot *slot = fxt_slot(e, i);
 
-		e->blocks[i].number = i;
+		e->writers[i].number = i;
 		slot->stack_offset = offset;
 		slot->stack_bytes = bytes;
 		store_relaxed(&slot->top, (uint64_t)(uintptr_t)(sentinel + 1));
@@ -141,7 +141,7 @@ void fxt_engine_detach(struct fxt_engine *e)
 {
 	e->lock = (struct fxt_lock){0}; /* another thread of the parent may have held it */
 	e->state = FXT_ENGINE_STOPPED;
-	e->run = (e->run | 1) + 1; /* no block has this run, as blocks are zeros */
+	e->run = (e->run | 1) + 1; /* no writer has this run, as writers are zeros */
 	e->generation = 0;
 	engine_reserve_slots(e, e->control->slots_used);
 }
@@ -372,7 +372,7 @@ int fxt_engine_stop(struct fxt_engine *e)
 		 * limit at this moment (fxt_stack_restore_limit) either sees the new run,
 		 * or stores its limit before this overwrites it. */
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
-			store_relaxed(&e->blocks[i].top_limit, 0);
+			store_relaxed(&e->writers[i].top_limit, 0);
 		/* A thread needs no chunk to elide a call. The call either is in the sums
 		 * before they are taken, or stays open. */
 		if (fxt_elides_calls(e->control))

@@ -8,7 +8,7 @@
  * buffering modes.
  *
  * A thread that records has a slot in the control memory, which the manager can read after
- * any death, and a private block, which only this process sees. Blocks, function table and
+ * any death, and a private writer, which only this process sees. Blocks, function table and
  * string tables lie in memory that the kernel wipes in a forked child (MADV_WIPEONFORK).
  * The child finds limits of 0, takes the slow path at its first call, and notices there
  * that it is a process of its own.
@@ -31,7 +31,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "block.h"
+#include "thread_writer.h"
 #include "buffer.h"
 #include "clock.h"
 #include "control_map.h"
@@ -109,10 +109,10 @@ struct fxt_engine {
 
 	/* Threads and names. Blocks, tids and `alive` lie in memory that is zeros in a
 	 * forked child. */
-	struct fxt_block *blocks; /* indexed by slot number, FXT_SLOTS entries */
-	uint32_t first_slot;      /* no thread gets a slot below it (fxt_engine_forget) */
-	struct fxt_tid *tids;     /* indexed by thread id */
-	uint32_t *alive;          /* 1; 0 in a forked child */
+	struct fxt_thread_writer *writers; /* indexed by slot number, FXT_SLOTS entries */
+	uint32_t first_slot;               /* no thread gets a slot below it (fxt_engine_forget) */
+	struct fxt_tid *tids;              /* indexed by thread id */
+	uint32_t *alive;                   /* 1; 0 in a forked child */
 	struct fxt_function_table functions;
 	uint64_t functions_used; /* entries of the table that are not 0 */
 	/* smaller tables that it replaced; they stay mapped, since a hook may be probing
@@ -160,7 +160,7 @@ struct fxt_engine {
 	uint64_t rolling_used; /* bytes given out of the current rolling buffer */
 	/* switches so far: the current rolling buffer is wrapped & 1 */
 	uint32_t wrapped;
-	uint32_t stalled; /* number of blocks that are FXT_BLOCK_STALLED */
+	uint32_t stalled; /* number of writers that are FXT_WRITER_STALLED */
 	bool full;        /* no buffer has room: records are being dropped */
 
 	/* The manager. */
@@ -194,7 +194,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 /*
  * For a forked child whose forking thread was inside a hook that continues, or may
  * continue, in the child. Before this call the control memory and the buffer of the engine
- * have become the child's own: a copy of the block of control memory, and zeros elsewhere.
+ * have become the child's own: a copy of the writer of control memory, and zeros elsewhere.
  * The hook finishes its work with the engine on that memory, and nothing of it is recorded.
  * fxt_engine_was_forked() stays true.
  */
@@ -205,7 +205,7 @@ void fxt_engine_detach(struct fxt_engine *e);
  * takes the place of its parent's private memory. A family of any number of generations
  * therefore takes as much address space as the first, and a hook that continued in the
  * child finds memory there. The slots below `first_slot` are reserved, because such a hook
- * knows a slot and a block of its parent's.
+ * knows a slot and a writer of its parent's.
  */
 void fxt_engine_forget(struct fxt_engine *e, uint32_t first_slot);
 

@@ -11,7 +11,7 @@
 
 /*
  * Live heap: allocations less frees made by the threads of one slot, in bytes as the
- * allocator counts. A block may be freed by another thread than the one that allocated it.
+ * allocator counts. A writer may be freed by another thread than the one that allocated it.
  * Only the sum over all slots therefore has a meaning, and a new thread in a slot continues
  * its sums. Written by the thread; the nested ones by its signal handlers (add_relaxed).
  */

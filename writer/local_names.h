@@ -14,10 +14,10 @@
  * once the chunk is closed: closing lowers `limit`, and the caller asks again. SLOW_PATH,
  * without the lock.
  */
-uint16_t fxt_local_index(
-        struct fxt_engine *e, struct fxt_block *block, uint64_t address, uint32_t module, uint64_t words);
+uint16_t fxt_local_index(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t address,
+        uint32_t module, uint64_t words);
 
-/* Unmaps the block's table of local names. */
-void fxt_local_names_free(struct fxt_block *block);
+/* Unmaps the writer's table of local names. */
+void fxt_local_names_free(struct fxt_thread_writer *writer);
 
 #endif

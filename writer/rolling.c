@@ -28,9 +28,9 @@ static uint64_t rolling_next_stalled(const struct fxt_engine *e, uint64_t addres
 	uint64_t nearest = end;
 
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++)
-		if (e->blocks[i].state == FXT_BLOCK_STALLED && e->blocks[i].chunk >= address &&
-		        e->blocks[i].chunk < nearest)
-			nearest = e->blocks[i].chunk;
+		if (e->writers[i].state == FXT_WRITER_STALLED && e->writers[i].chunk >= address &&
+		        e->writers[i].chunk < nearest)
+			nearest = e->writers[i].chunk;
 	return nearest == end ? 0 : nearest;
 }
 
@@ -116,10 +116,10 @@ static void rolling_empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 	uint64_t start = rolling_address(e, buffer);
 
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
-		struct fxt_block *block = &e->blocks[i];
+		struct fxt_thread_writer *writer = &e->writers[i];
 
-		if (block->state == FXT_BLOCK_STALLED && block->chunk - start < e->layout.rolling_bytes)
-			store_relaxed(&((struct fxt_chunk_header *)(uintptr_t)block->chunk)->committed, 0);
+		if (writer->state == FXT_WRITER_STALLED && writer->chunk - start < e->layout.rolling_bytes)
+			store_relaxed(&((struct fxt_chunk_header *)(uintptr_t)writer->chunk)->committed, 0);
 	}
 }
 
@@ -132,9 +132,9 @@ static void rolling_count_overwritten(struct fxt_engine *e, unsigned buffer)
 	for (uint32_t i = 0; i < e->control->slots_used; i++) {
 		struct fxt_thread_slot *slot = fxt_slot(e, i);
 
-		if (e->blocks[i].closed_last[buffer] & lost)
-			store_relaxed(&slot->overwritten_until, e->blocks[i].closed_last[buffer]);
-		e->blocks[i].closed_last[buffer] = 0;
+		if (e->writers[i].closed_last[buffer] & lost)
+			store_relaxed(&slot->overwritten_until, e->writers[i].closed_last[buffer]);
+		e->writers[i].closed_last[buffer] = 0;
 		store_relaxed(&slot->overwritten, slot->overwritten + (slot->calls[buffer] & lost));
 		slot->calls[buffer] = 0;
 	}

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "chunk.h"
 
-void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
+void fxt_stack_set(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         uint64_t offset, uint64_t bytes)
 {
 	struct fxt_frame *sentinel = (struct fxt_frame *)((uint8_t *)e->control + offset);
@@ -12,24 +12,24 @@ void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thr
 	*sentinel = (struct fxt_frame){.function = 0, .stack_offset = UINT64_MAX};
 	slot->stack_offset = offset;
 	slot->stack_bytes = bytes;
-	fxt_stack_restore_limit(e, block);
+	fxt_stack_restore_limit(e, writer);
 }
 
-void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block)
+void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
 	/* The last frame's place is reserved for the mark of fxt_stack_keep(). */
-	store_relaxed(&block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset +
-	                                         slot->stack_bytes - sizeof(struct fxt_frame));
+	store_relaxed(&writer->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset +
+	                                          slot->stack_bytes - sizeof(struct fxt_frame));
 	compiler_barrier(); /* pairs with the membarrier of fxt_engine_stop() */
-	if (block->run != load_relaxed(&e->run))
-		store_relaxed(&block->top_limit, 0);
+	if (writer->run != load_relaxed(&e->run))
+		store_relaxed(&writer->top_limit, 0);
 }
 
-bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
+bool fxt_stack_grow(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	struct fxt_frame *frames = fxt_slot_frames(e, slot);
 	uint64_t open = slot->top - (uint64_t)(uintptr_t)frames;
 	uint64_t mask;
@@ -38,16 +38,16 @@ bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
 	if (slot->stack_offset >= FXT_LARGE_STACKS_OFFSET)
 		return false;
 	mask = fxt_engine_lock(e);
-	if (e->large_stacks_used < FXT_LARGE_STACKS && block->run == e->run &&
+	if (e->large_stacks_used < FXT_LARGE_STACKS && writer->run == e->run &&
 	        fxt_control_reach(e->map,
 	                FXT_LARGE_STACKS_OFFSET + (e->large_stacks_used + 1) * FXT_LARGE_STACK_BYTES)) {
-		uint64_t color = fxt_stack_color(block->number);
+		uint64_t color = fxt_stack_color(writer->number);
 		uint64_t offset =
 		        FXT_LARGE_STACKS_OFFSET + e->large_stacks_used++ * FXT_LARGE_STACK_BYTES + color;
 		struct fxt_frame *larger = (struct fxt_frame *)((uint8_t *)e->control + offset) + 1;
 
 		memcpy(larger, frames, open);
-		fxt_stack_set(e, block, slot, offset, FXT_LARGE_STACK_BYTES - color);
+		fxt_stack_set(e, writer, slot, offset, FXT_LARGE_STACK_BYTES - color);
 		store_release(&slot->top, (uint64_t)(uintptr_t)larger + open);
 		grown = true;
 	}
@@ -55,18 +55,18 @@ bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
 	return grown;
 }
 
-void fxt_stack_keep(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
+void fxt_stack_keep(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t end)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	struct fxt_frame *mark = (struct fxt_frame *)(uintptr_t)slot->top;
 
 	/* no function, and as high as that sentinel */
 	*mark = fxt_slot_frames(e, slot)[-1];
 	mark->start = end;
-	store_relaxed(&block->last, fxt_later(block->last, end));
+	store_relaxed(&writer->last, fxt_later(writer->last, end));
 	/* Release: the mark is complete before the top covers it. Pairs with the
 	 * collector's acquire. */
 	store_release(&slot->top, (uint64_t)(uintptr_t)(mark + 1));
-	block->is_full = 1;
-	store_relaxed(&block->top_limit, 0);
+	writer->is_full = 1;
+	store_relaxed(&writer->top_limit, 0);
 }

@@ -9,18 +9,18 @@
 
 /* Gives the slot the `bytes` at `offset` of the control memory for its shadow stack, and
  * writes the sentinel. */
-void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
+void fxt_stack_set(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         uint64_t offset, uint64_t bytes);
 
 /* Lets the fast path push frames again, after top_limit was set to 0 to send the thread to
  * the slow path. Called by the thread itself. */
-void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block);
+void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_thread_writer *writer);
 
 /*
  * The shadow stack is full: moves it to a large one if there is one left. SLOW_PATH,
  * without the lock. False: there is none; deeper calls are lost.
  */
-bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block);
+bool fxt_stack_grow(struct fxt_engine *e, struct fxt_thread_writer *writer);
 
 /*
  * To be called when the oneshot buffer is full and the newest call ends, at `end`. That
@@ -29,6 +29,6 @@ bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block);
  * began at `end`, so that to all others the stack is empty. It gets no more frames: calls
  * are counted as they begin. SLOW_PATH.
  */
-void fxt_stack_keep(struct fxt_engine *e, struct fxt_block *block, uint64_t end);
+void fxt_stack_keep(struct fxt_engine *e, struct fxt_thread_writer *writer, uint64_t end);
 
 #endif

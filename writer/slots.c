@@ -48,7 +48,7 @@ static uint64_t slot_open_calls(const struct fxt_engine *e, const struct fxt_thr
 	const struct fxt_frame *frames = fxt_slot_frames(e, slot);
 
 	return fxt_count_calls(frames, (slot->top - (uint64_t)(uintptr_t)frames) / sizeof(*frames)) -
-	       e->blocks[slot - fxt_slot(e, 0)].is_full;
+	       e->writers[slot - fxt_slot(e, 0)].is_full;
 }
 
 /*
@@ -58,19 +58,19 @@ static uint64_t slot_open_calls(const struct fxt_engine *e, const struct fxt_thr
  */
 static bool slot_has_more_to_show(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
-	return slot->gap_lost || e->blocks[slot - fxt_slot(e, 0)].is_full ||
+	return slot->gap_lost || e->writers[slot - fxt_slot(e, 0)].is_full ||
 	       (e->mode == FXT_CIRCULAR && (slot->calls[0] || slot->calls[1]));
 }
 
 /* With the lock held: moves the counts of a dead thread to the engine. */
 static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
 {
-	struct fxt_block *block = &e->blocks[number];
+	struct fxt_thread_writer *writer = &e->writers[number];
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
 
 	/* Acquire: pairs with the release that ended the thread's last hook. */
-	(void)load_acquire(&block->busy);
-	fxt_chunk_close_dead(e, block);
+	(void)load_acquire(&writer->busy);
+	fxt_chunk_close_dead(e, writer);
 	if (slot->state == FXT_SLOT_LIVE) {
 		if (!is_slot_needed && slot_has_more_to_show(e, slot))
 			return;
@@ -85,8 +85,8 @@ static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_nee
 		slot->overwritten = slot->calls[0] = slot->calls[1] = 0;
 		fxt_elided_recycle(e, number);
 	}
-	block->generation = 0;
-	block->next = e->free_slot;
+	writer->generation = 0;
+	writer->next = e->free_slot;
 	e->free_slot = number + 1;
 	e->live_slots--;
 }
@@ -109,13 +109,13 @@ static bool slots_are_due(struct fxt_engine *e)
 
 static bool slot_is_of(const struct fxt_engine *e, uint32_t number, int tid)
 {
-	return e->blocks[number].generation && (int)fxt_slot(e, number)->tid == tid;
+	return e->writers[number].generation && (int)fxt_slot(e, number)->tid == tid;
 }
 
-void fxt_slot_chain(struct fxt_engine *e, struct fxt_block *block, int tid)
+void fxt_slot_chain(struct fxt_engine *e, struct fxt_thread_writer *writer, int tid)
 {
-	block->next = e->tids[tid].slot;
-	e->tids[tid].slot = block->number + 1;
+	writer->next = e->tids[tid].slot;
+	e->tids[tid].slot = writer->number + 1;
 }
 
 void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
@@ -126,77 +126,77 @@ void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
 
 	e->tids[tid].slot = 0;
 	while (earlier && slot_is_of(e, earlier - 1, tid)) {
-		struct fxt_block *block = &e->blocks[earlier - 1];
+		struct fxt_thread_writer *writer = &e->writers[earlier - 1];
 
-		earlier = block->next;
-		slot_reclaim(e, block->number, is_slot_needed);
-		if (block->generation) /* not reclaimed: a collector needs it */
-			fxt_slot_chain(e, block, tid);
+		earlier = writer->next;
+		slot_reclaim(e, writer->number, is_slot_needed);
+		if (writer->generation) /* not reclaimed: a collector needs it */
+			fxt_slot_chain(e, writer, tid);
 	}
 	if (!slots_are_due(e))
 		return;
 	for (uint32_t i = 0; i < e->control->slots_used; i++)
-		if (e->blocks[i].generation && !sys_thread_is_alive(e->pid, (int)fxt_slot(e, i)->tid))
+		if (e->writers[i].generation && !sys_thread_is_alive(e->pid, (int)fxt_slot(e, i)->tid))
 			slot_reclaim(e, i, is_slot_needed);
 	next = (uint64_t)e->live_slots * 2;
 	e->reclaim_at = (uint32_t)(next < 64 ? 64 : next > FXT_SLOTS ? FXT_SLOTS : next);
 }
 
-/* The slot keeps its shadow stack. The block keeps the memory of its local names, its
+/* The slot keeps its shadow stack. The writer keeps the memory of its local names, its
  * serial number of chunks, its place among the thread's slots, and the thread's present
  * activity (`busy`). */
-void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
+void fxt_slot_reset(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot)
 {
 	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
 
 	if (!stack_bytes) {
-		stack_offset = FXT_STACKS_OFFSET + block->number * FXT_SMALL_STACK_BYTES +
-		               fxt_stack_color(block->number);
-		stack_bytes = FXT_SMALL_STACK_BYTES - fxt_stack_color(block->number);
+		stack_offset = FXT_STACKS_OFFSET + writer->number * FXT_SMALL_STACK_BYTES +
+		               fxt_stack_color(writer->number);
+		stack_bytes = FXT_SMALL_STACK_BYTES - fxt_stack_color(writer->number);
 	}
-	*block = (struct fxt_block){.number = block->number,
+	*writer = (struct fxt_thread_writer){.number = writer->number,
 	        .generation = e->generation,
 	        .run = e->run,
-	        .local_names = block->local_names,
+	        .local_names = writer->local_names,
 	        /* never 0, which marks "no local name" */
-	        .chunk_serial = block->chunk_serial + 1,
-	        .pthread = block->pthread,
-	        .next = block->next,
-	        .busy = block->busy};
+	        .chunk_serial = writer->chunk_serial + 1,
+	        .pthread = writer->pthread,
+	        .next = writer->next,
+	        .busy = writer->busy};
 	memset(slot, 0, sizeof(*slot));
-	fxt_stack_set(e, block, slot, stack_offset, stack_bytes);
+	fxt_stack_set(e, writer, slot, stack_offset, stack_bytes);
 	store_relaxed(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
 }
 
-struct fxt_block *fxt_slot_take(struct fxt_engine *e)
+struct fxt_thread_writer *fxt_slot_take(struct fxt_engine *e)
 {
 	uint32_t number = e->control->slots_used;
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	if (e->free_slot) {
 		number = e->free_slot - 1;
-		e->free_slot = e->blocks[number].next;
+		e->free_slot = e->writers[number].next;
 	}
 	if (number == FXT_SLOTS || !fxt_control_reach_slot(e->map, number)) {
 		add_relaxed(&e->control->lost_without_slot, 1);
 		return NULL;
 	}
-	block = &e->blocks[number];
-	block->number = number;
-	block->pthread = block->busy = block->next = 0;
-	fxt_slot_reset(e, block, fxt_slot(e, number));
+	writer = &e->writers[number];
+	writer->number = number;
+	writer->pthread = writer->busy = writer->next = 0;
+	fxt_slot_reset(e, writer, fxt_slot(e, number));
 	e->live_slots++;
-	return block;
+	return writer;
 }
 
-void fxt_slot_open(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
+void fxt_slot_open(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot)
 {
 	if (!slot->thread_index)
 		slot_register(e, slot);
-	block->header = fxt_duration_complete_header((uint8_t)slot->thread_index, FXT_KNOWN_FUNCTION);
-	block->last = slot->began = fxt_clock_ticks(e->clock);
+	writer->header = fxt_duration_complete_header((uint8_t)slot->thread_index, FXT_KNOWN_FUNCTION);
+	writer->last = slot->began = fxt_clock_ticks(e->clock);
 	/* Release: a collector that sees the slot live sees all of it. */
 	store_release(&slot->state, FXT_SLOT_LIVE);
-	if (block->number == e->control->slots_used)
-		store_release(&e->control->slots_used, block->number + 1);
+	if (writer->number == e->control->slots_used)
+		store_release(&e->control->slots_used, writer->number + 1);
 }

@@ -7,19 +7,19 @@
 
 #include "engine.h"
 
-/* Returns an empty slot's block, with a shadow stack, counted as live. NULL: all slots are
+/* Returns an empty slot's writer, with a shadow stack, counted as live. NULL: all slots are
  * taken, and that is counted. The caller gives the slot an identity and opens it. */
-struct fxt_block *fxt_slot_take(struct fxt_engine *e);
+struct fxt_thread_writer *fxt_slot_take(struct fxt_engine *e);
 
 /* Puts a slot to use, once its identity is complete. */
-void fxt_slot_open(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot);
+void fxt_slot_open(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot);
 
-/* Resets a slot and its block. */
-void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot);
+/* Resets a slot and its writer. */
+void fxt_slot_reset(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot);
 
 /* Links a slot into the chain of its thread id, so that a later thread of the same id finds
  * it. */
-void fxt_slot_chain(struct fxt_engine *e, struct fxt_block *block, int tid);
+void fxt_slot_chain(struct fxt_engine *e, struct fxt_thread_writer *writer, int tid);
 
 /* Finds threads that ended. `tid` has just been given to a new thread. */
 void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid);

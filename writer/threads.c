@@ -44,43 +44,44 @@ static bool thread_is_to_record(const struct fxt_engine *e)
 	return e->state == FXT_ENGINE_STARTED && !e->broken;
 }
 
-struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
+struct fxt_thread_writer *fxt_thread_attach(struct fxt_engine *e)
 {
 	int tid = sys_gettid();
 	uint64_t mask = fxt_engine_lock(e);
-	struct fxt_block *block = NULL;
+	struct fxt_thread_writer *writer = NULL;
 
 	if (thread_is_to_record(e)) {
 		fxt_engine_change_begin(e);
 		fxt_slot_reclaim_dead(e, tid);
-		block = fxt_slot_take(e);
+		writer = fxt_slot_take(e);
 		fxt_engine_change_end(e);
 	}
-	if (block) {
-		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	if (writer) {
+		struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
 		slot->tid = (uint32_t)tid;
 		thread_set_koid(e, slot, tid);
 		store_relaxed(fxt_tid_uses(e->control, slot->tid), e->tids[tid].uses);
-		fxt_slot_chain(e, block, tid);
+		fxt_slot_chain(e, writer, tid);
 		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
-		fxt_slot_open(e, block, slot);
+		fxt_slot_open(e, writer, slot);
 		store_relaxed(&e->control->threads, e->control->threads + 1);
 	}
 	fxt_engine_unlock(e, mask);
-	return block;
+	return writer;
 }
 
 /* Attaches a second slot beside a thread's own: for its signal handlers, or, with a name,
  * for a coroutine. */
-static struct fxt_block *thread_attach_beside(struct fxt_engine *e, uint32_t first, const char *coroutine)
+static struct fxt_thread_writer *thread_attach_beside(
+        struct fxt_engine *e, uint32_t first, const char *coroutine)
 {
 	const struct fxt_thread_slot *thread = fxt_slot(e, first);
 	uint64_t mask = fxt_engine_lock(e);
-	struct fxt_block *block = thread_is_to_record(e) ? fxt_slot_take(e) : NULL;
+	struct fxt_thread_writer *writer = thread_is_to_record(e) ? fxt_slot_take(e) : NULL;
 
-	if (block) {
-		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	if (writer) {
+		struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
 		if (coroutine) {
 			/* Its tid stays 0, which is never found dead: a coroutine may
@@ -92,37 +93,37 @@ static struct fxt_block *thread_attach_beside(struct fxt_engine *e, uint32_t fir
 			slot->tid = thread->tid;
 			slot->koid = thread->koid;
 			slot->is_nested = 1;
-			fxt_slot_chain(e, block, (int)slot->tid);
+			fxt_slot_chain(e, writer, (int)slot->tid);
 			slot->thread_index = fxt_slot_thread_index(e, slot->koid);
 			memcpy(slot->name, thread->name, sizeof(slot->name));
 		}
-		fxt_slot_open(e, block, slot);
+		fxt_slot_open(e, writer, slot);
 	}
 	fxt_engine_unlock(e, mask);
-	return block;
+	return writer;
 }
 
-struct fxt_block *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first)
+struct fxt_thread_writer *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first)
 {
 	return thread_attach_beside(e, first, NULL);
 }
 
-struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name)
+struct fxt_thread_writer *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name)
 {
 	return thread_attach_beside(e, first, name);
 }
 
 /* With the lock held: registers the same thread in a new generation. */
-static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
+static void thread_renew(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	struct fxt_thread_slot old = *slot;
 	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_offset;
 	/* the thread's first slow path in this recording */
-	bool is_first = block->run < e->recording_run;
+	bool is_first = writer->run < e->recording_run;
 
-	e->stalled -= block->state == FXT_BLOCK_STALLED;
-	fxt_slot_reset(e, block, slot);
+	e->stalled -= writer->state == FXT_WRITER_STALLED;
+	fxt_slot_reset(e, writer, slot);
 	slot->tid = old.tid;
 	slot->koid = old.koid;
 	slot->is_nested = old.is_nested;
@@ -135,45 +136,45 @@ static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 	fxt_slot_frames(e, slot)[-1].stack_offset = bottom;
 	if (is_first && !slot->is_nested)
 		store_relaxed(&e->control->threads, e->control->threads + 1);
-	fxt_slot_open(e, block, slot);
+	fxt_slot_open(e, writer, slot);
 }
 
 /* With the lock held: keeps the thread's registration, and forgets the calls that were
  * cleared. */
-static void thread_forget_calls(struct fxt_engine *e, struct fxt_block *block)
+static void thread_forget_calls(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
 	store_release(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
 	store_relaxed(&slot->gap_lost, 0);
 	store_relaxed(&slot->gap_start, 0);
-	block->frameless_calls = 0;
+	writer->frameless_calls = 0;
 }
 
-enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *block)
+enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
 	enum fxt_thread_status status;
 	uint64_t mask;
 
-	if (likely(block->run == load_relaxed(&e->run)))
+	if (likely(writer->run == load_relaxed(&e->run)))
 		return FXT_THREAD_CURRENT;
-	/* forked by a handler that ran before the block was SLOW_PATH */
+	/* forked by a handler that ran before the writer was SLOW_PATH */
 	if (fxt_engine_was_forked(e))
 		return FXT_THREAD_STOPPED;
 	mask = fxt_engine_lock(e);
-	if (!thread_is_to_record(e) || block->number < e->first_slot) {
+	if (!thread_is_to_record(e) || writer->number < e->first_slot) {
 		status = FXT_THREAD_STOPPED;
-	} else if (block->generation != e->generation) {
+	} else if (writer->generation != e->generation) {
 		status = FXT_THREAD_RENEWED;
-		thread_renew(e, block);
-	} else if (block->run < e->cleared_run) {
+		thread_renew(e, writer);
+	} else if (writer->run < e->cleared_run) {
 		status = FXT_THREAD_RENEWED;
-		thread_forget_calls(e, block);
+		thread_forget_calls(e, writer);
 	} else {
 		status = FXT_THREAD_RESUMED;
 	}
 	if (status != FXT_THREAD_STOPPED)
-		block->run = e->run;
+		writer->run = e->run;
 	fxt_engine_unlock(e, mask);
 	return status;
 }
@@ -195,25 +196,26 @@ static uint32_t thread_register_heap_row(struct fxt_engine *e, const struct fxt_
 	return fxt_durable_write(e, record, words, false) ? e->next_thread++ : 0;
 }
 
-void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_block *block)
+void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
-	const struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	const struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t mask = fxt_engine_lock(e);
 	uint32_t row = thread_register_heap_row(e, slot);
 
-	block->heap_row = (row ? row : slot->thread_index) << 24;
+	writer->heap_row = (row ? row : slot->thread_index) << 24;
 	fxt_engine_unlock(e, mask);
 }
 
 /* With the lock held: whether the slot's thread has a row for its heap. */
 static bool thread_has_heap_row(const struct fxt_engine *e, uint32_t number)
 {
-	uint32_t row = e->blocks[number].heap_row >> 24;
+	uint32_t row = e->writers[number].heap_row >> 24;
 
 	return row && row != fxt_slot(e, number)->thread_index;
 }
 
-void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name)
+void fxt_thread_rename(
+        struct fxt_engine *e, struct fxt_thread_writer *self, uint32_t number, const char *name)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];

@@ -13,7 +13,7 @@
  * Returns a slot for the calling thread, named after the kernel's name for it (comm). NULL:
  * all FXT_SLOTS are in use, or recording has not started. Without the lock.
  */
-struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
+struct fxt_thread_writer *fxt_thread_attach(struct fxt_engine *e);
 
 /*
  * Returns a second slot, with a shadow stack and chunks of its own, for the thread of slot
@@ -21,14 +21,14 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
  * hooks, in the same row of the trace. It is given back with the thread. NULL and lock as
  * above.
  */
-struct fxt_block *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first);
+struct fxt_thread_writer *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first);
 
 /*
  * Returns a slot for a coroutine that was first seen on the thread of slot `first`: a row
  * of the trace of its own, with that name. Any thread may run it later, one at a time, so
  * the slot is never given back. NULL and lock as above.
  */
-struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name);
+struct fxt_thread_writer *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name);
 
 enum fxt_thread_status {
 	FXT_THREAD_CURRENT, /* nothing has happened */
@@ -45,21 +45,22 @@ enum fxt_thread_status {
  * thread is current, unless STOPPED. This is the first step on the slow path: limits are 0
  * after each of these events. SLOW_PATH, without the lock.
  */
-enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *block);
+enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_thread_writer *writer);
 
 /*
- * Gives the thread of a block a row for the events of its heap (thread_object.h): registers
- * the row and stores it in block->heap_row, for the headers of such events. If the table
+ * Gives the thread of a writer a row for the events of its heap (thread_object.h): registers
+ * the row and stores it in writer->heap_row, for the headers of such events. If the table
  * has no room for more than threads, or the durable buffer is full, the row is the thread
  * itself. By the thread, without the lock.
  */
-void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_block *block);
+void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_thread_writer *writer);
 
 /*
- * To be called when the name of the thread of block `number` changed. Writes a
+ * To be called when the name of the thread of writer `number` changed. Writes a
  * kernel-object record with the new name into the durable buffer or, if that is full, into
  * a chunk of the calling thread (`self`; may be NULL). Without the lock.
  */
-void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name);
+void fxt_thread_rename(
+        struct fxt_engine *e, struct fxt_thread_writer *self, uint32_t number, const char *name);
 
 #endif

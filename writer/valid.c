@@ -10,61 +10,62 @@ void fxt_assertion_failed(const char *what)
 }
 #endif
 
-/* ---- blocks ---- */
+/* ---- writers ---- */
 
-static bool block_is_empty(const struct fxt_block *block, const struct fxt_thread_slot *slot)
+static bool block_is_empty(const struct fxt_thread_writer *writer, const struct fxt_thread_slot *slot)
 {
-	return block->chunk == 0 && load_relaxed(&block->limit) == 0 && load_relaxed(&slot->committed) == 0;
+	return writer->chunk == 0 && load_relaxed(&writer->limit) == 0 && load_relaxed(&slot->committed) == 0;
 }
 
 /* An open chunk lies in what was given out of the current rolling buffer. */
-static bool block_is_open(
-        const struct fxt_engine *e, const struct fxt_block *block, const struct fxt_thread_slot *slot)
+static bool block_is_open(const struct fxt_engine *e, const struct fxt_thread_writer *writer,
+        const struct fxt_thread_slot *slot)
 {
 	uint64_t start = (uint64_t)(uintptr_t)e->buffer +
 	                 e->layout.rolling_offset[e->mode == FXT_ONESHOT ? 0 : e->wrapped & 1];
-	uint64_t committed = load_relaxed(&slot->committed), limit = load_relaxed(&block->limit);
+	uint64_t committed = load_relaxed(&slot->committed), limit = load_relaxed(&writer->limit);
 
-	if (block->chunk < start || block->chunk + sizeof(struct fxt_chunk_header) > start + e->rolling_used)
+	if (writer->chunk < start ||
+	        writer->chunk + sizeof(struct fxt_chunk_header) > start + e->rolling_used)
 		return false;
-	const struct fxt_chunk_header *header = (const struct fxt_chunk_header *)(uintptr_t)block->chunk;
-	uint64_t end = block->chunk + header->size;
+	const struct fxt_chunk_header *header = (const struct fxt_chunk_header *)(uintptr_t)writer->chunk;
+	uint64_t end = writer->chunk + header->size;
 
-	return header->state == FXT_CHUNK_OPEN && header->slot == block->number &&
-	       end <= start + e->rolling_used && committed >= block->chunk + sizeof(*header) &&
+	return header->state == FXT_CHUNK_OPEN && header->slot == writer->number &&
+	       end <= start + e->rolling_used && committed >= writer->chunk + sizeof(*header) &&
 	       committed <= end && (limit == 0 || limit == end);
 }
 
-static bool slot_is_valid(
-        const struct fxt_engine *e, const struct fxt_block *block, const struct fxt_thread_slot *slot)
+static bool slot_is_valid(const struct fxt_engine *e, const struct fxt_thread_writer *writer,
+        const struct fxt_thread_slot *slot)
 {
 	uint64_t frames = (uint64_t)(uintptr_t)fxt_slot_frames(e, slot), top = load_relaxed(&slot->top);
 	uint64_t end = (uint64_t)(uintptr_t)e->control + slot->stack_offset + slot->stack_bytes;
 
 	if (slot->state == FXT_SLOT_FREE)
 		return true;
-	return slot->state == FXT_SLOT_LIVE && block->generation == e->generation &&
+	return slot->state == FXT_SLOT_LIVE && writer->generation == e->generation &&
 	       slot->thread_index >= 1 && slot->thread_index <= FXT_THREAD_LOCAL_INDEX &&
 	       slot->stack_offset >= FXT_STACKS_OFFSET &&
 	       slot->stack_offset + slot->stack_bytes <= FXT_CONTROL_BYTES && top >= frames && top <= end &&
 	       (top - frames) % sizeof(struct fxt_frame) == 0 &&
-	       (slot->late_record != 0) == (block->state == FXT_BLOCK_STALLED);
+	       (slot->late_record != 0) == (writer->state == FXT_WRITER_STALLED);
 }
 
-bool fxt_block_is_valid(const struct fxt_engine *e, uint32_t number)
+bool fxt_thread_writer_is_valid(const struct fxt_engine *e, uint32_t number)
 {
-	const struct fxt_block *block = &e->blocks[number];
+	const struct fxt_thread_writer *writer = &e->writers[number];
 	const struct fxt_thread_slot *slot = fxt_slot(e, number);
 
-	if (block->number != number || !slot_is_valid(e, block, slot))
+	if (writer->number != number || !slot_is_valid(e, writer, slot))
 		return false;
-	switch (block->state) {
-	case FXT_BLOCK_NO_CHUNK:
-		return block_is_empty(block, slot);
-	case FXT_BLOCK_OPEN:
-		return block->generation && block_is_open(e, block, slot);
-	case FXT_BLOCK_STALLED:
-		return block->generation && block->chunk && load_relaxed(&block->limit) == 0;
+	switch (writer->state) {
+	case FXT_WRITER_NO_CHUNK:
+		return block_is_empty(writer, slot);
+	case FXT_WRITER_OPEN:
+		return writer->generation && block_is_open(e, writer, slot);
+	case FXT_WRITER_STALLED:
+		return writer->generation && writer->chunk && load_relaxed(&writer->limit) == 0;
 	default:
 		return false;
 	}
@@ -77,13 +78,13 @@ static bool engine_counts_are_valid(const struct fxt_engine *e)
 	uint32_t used = e->control->slots_used, live = 0, stalled = 0, next = e->free_slot, listed = 0;
 
 	for (uint32_t i = e->first_slot; i < used; i++) {
-		if (!fxt_block_is_valid(e, i))
+		if (!fxt_thread_writer_is_valid(e, i))
 			return false;
-		live += e->blocks[i].generation != 0;
-		stalled += e->blocks[i].state == FXT_BLOCK_STALLED;
+		live += e->writers[i].generation != 0;
+		stalled += e->writers[i].state == FXT_WRITER_STALLED;
 	}
 	for (; next && next <= used && listed <= used; listed++)
-		next = e->blocks[next - 1].generation ? UINT32_MAX : e->blocks[next - 1].next;
+		next = e->writers[next - 1].generation ? UINT32_MAX : e->writers[next - 1].next;
 	return next == 0 && listed == used - e->first_slot - live && live == e->live_slots &&
 	       stalled == e->stalled;
 }
@@ -92,7 +93,7 @@ bool fxt_engine_is_valid(const struct fxt_engine *e)
 {
 	if (e->state == FXT_ENGINE_NONE)
 		return e->alive == NULL &&
-		       (e->first_slot || (e->buffer == NULL && e->control == NULL && e->blocks == NULL));
+		       (e->first_slot || (e->buffer == NULL && e->control == NULL && e->writers == NULL));
 	if (load_relaxed(e->alive) == 0)
 		return true;
 	return (e->state == FXT_ENGINE_STARTED) == (e->run & 1) && e->control->slots_used <= FXT_SLOTS &&

@@ -1,5 +1,5 @@
 /*
- * Checks whether the engine's state is consistent: the rules between its fields, its blocks
+ * Checks whether the engine's state is consistent: the rules between its fields, its writers
  * and its slots that every function of writer/ relies on and keeps. Tests call it. A
  * DEBUG=1 build (FXT_DEBUG) calls it whenever the engine's lock is released. If a rule is
  * broken it ends the program with a line that says where.
@@ -12,13 +12,13 @@
 
 struct fxt_engine;
 
-/* Whether the engine, every block, and every live slot keep their rules. With the engine's
+/* Whether the engine, every writer, and every live slot keep their rules. With the engine's
  * lock held, or while no thread is inside the engine. Always true in a forked child,
- * because the kernel wiped its blocks. */
+ * because the kernel wiped its writers. */
 bool fxt_engine_is_valid(const struct fxt_engine *e);
 
-/* The same for one slot in use and its block. */
-bool fxt_block_is_valid(const struct fxt_engine *e, uint32_t number);
+/* The same for one slot in use and its writer. */
+bool fxt_thread_writer_is_valid(const struct fxt_engine *e, uint32_t number);
 
 #ifdef FXT_DEBUG
 void fxt_assertion_failed(const char *what) __attribute__((noreturn));

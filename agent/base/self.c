@@ -54,9 +54,9 @@ void agent_withhold(enum agent_withheld why)
 	if (why == AGENT_NO_CLOCK)
 		store_relaxed(&threads_lack_clock, 1);
 	agent_self.withheld = why;
-	if (!agent_self.block) /* else the slot stays the thread's */
+	if (!agent_self.writer) /* else the slot stays the thread's */
 		agent_self.slot = NULL;
-	agent_self.block = agent_self.nested = NULL;
+	agent_self.writer = agent_self.nested = NULL;
 }
 
 void agent_withhold_no_more(void)
@@ -65,18 +65,18 @@ void agent_withhold_no_more(void)
 
 	agent_self.withheld = AGENT_NOT_WITHHELD;
 	if (agent_self.slot)
-		agent_self.block = &agent_engine.blocks[agent_self.slot - slots];
+		agent_self.writer = &agent_engine.writers[agent_self.slot - slots];
 }
 
-/* ---- a thread's block ---- */
+/* ---- a thread's writer ---- */
 
-struct fxt_block *agent_attach(void)
+struct fxt_thread_writer *agent_attach(void)
 {
 	uint64_t mask;
 
-	if (likely(agent_self.block)) {
+	if (likely(agent_self.writer)) {
 		agent_check_thread();
-		return agent_self.block;
+		return agent_self.writer;
 	}
 	/* The id of a confined thread is not available. */
 	if (agent_is_withheld() || load_relaxed(&sys_confinement) != SYS_FREE) {
@@ -87,20 +87,20 @@ struct fxt_block *agent_attach(void)
 	mask = sys_block_signals();
 	/* A handler may have made a child, and this is not that child's first call any
 	 * more. */
-	if (!agent_self.block && !fxt_engine_was_forked(&agent_engine)) {
-		struct fxt_block *block = fxt_thread_attach(&agent_engine);
+	if (!agent_self.writer && !fxt_engine_was_forked(&agent_engine)) {
+		struct fxt_thread_writer *writer = fxt_thread_attach(&agent_engine);
 
-		if (block) {
-			agent_self.slot = fxt_slot(&agent_engine, block->number);
+		if (writer) {
+			agent_self.slot = fxt_slot(&agent_engine, writer->number);
 			if (!agent_self.stack_bytes)
 				agent_set_stack(0, UINT64_MAX, 0);
 			set_sentinel(agent_self.slot, agent_self.stack_bytes);
-			agent_self.block = block;
+			agent_self.writer = writer;
 		}
 	}
 	sys_restore_signals(mask);
 	agent_check_thread();
-	return agent_self.block;
+	return agent_self.writer;
 }
 
 /* ---- threads that share agent_self ---- */
@@ -203,7 +203,7 @@ enum agent_call agent_begin_with_call(void)
 
 /* Whether every frame is complete, began later than the one around it, and no later than
  * the thread's latest time. */
-static bool self_frames_are_valid(const struct fxt_block *block, const struct fxt_thread_slot *slot)
+static bool self_frames_are_valid(const struct fxt_thread_writer *writer, const struct fxt_thread_slot *slot)
 {
 	const struct fxt_frame *first = fxt_slot_frames(&agent_engine, slot), *top = slot_top(slot);
 	uint64_t end = (uint64_t)(uintptr_t)(first - 1) + slot->stack_bytes;
@@ -211,27 +211,27 @@ static bool self_frames_are_valid(const struct fxt_block *block, const struct fx
 	if (top < first || (uint64_t)(uintptr_t)top > end || !is_sentinel(first - 1))
 		return false;
 	/* Only the newest may be no call: the mark of a full buffer. */
-	for (const struct fxt_frame *frame = first; frame < top - block->is_full; frame++)
-		if (is_sentinel(frame) || frame->start > block->last ||
+	for (const struct fxt_frame *frame = first; frame < top - writer->is_full; frame++)
+		if (is_sentinel(frame) || frame->start > writer->last ||
 		        (frame > first && frame->start <= frame[-1].start))
 			return false;
 	return true;
 }
 
-static bool self_block_is_valid(const struct fxt_block *block)
+static bool self_writer_is_valid(const struct fxt_thread_writer *writer)
 {
-	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
-	uint64_t limit = load_relaxed(&block->limit), committed = load_relaxed(&slot->committed);
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
+	uint64_t limit = load_relaxed(&writer->limit), committed = load_relaxed(&slot->committed);
 
-	return block == &agent_engine.blocks[block->number] &&
-	       block->number < load_acquire(&agent_engine.control->slots_used) &&
-	       load_acquire(&slot->state) == FXT_SLOT_LIVE && load_relaxed(&block->busy) <= FXT_SLOW_PATH &&
-	       (limit == 0 || (committed != 0 && committed <= limit)) && self_frames_are_valid(block, slot);
+	return writer == &agent_engine.writers[writer->number] &&
+	       writer->number < load_acquire(&agent_engine.control->slots_used) &&
+	       load_acquire(&slot->state) == FXT_SLOT_LIVE && load_relaxed(&writer->busy) <= FXT_SLOW_PATH &&
+	       (limit == 0 || (committed != 0 && committed <= limit)) && self_frames_are_valid(writer, slot);
 }
 
 bool agent_thread_is_valid(void)
 {
-	const struct fxt_block *own = agent_self.block, *nested = agent_self.nested;
+	const struct fxt_thread_writer *own = agent_self.writer, *nested = agent_self.nested;
 
 	switch (agent_thread_state()) {
 	case AGENT_THREAD_FORKED:
@@ -247,9 +247,9 @@ bool agent_thread_is_valid(void)
 	case AGENT_THREAD_IN_HANDLER:
 		break;
 	}
-	return agent_self.slot == fxt_slot(&agent_engine, own->number) && self_block_is_valid(own) &&
+	return agent_self.slot == fxt_slot(&agent_engine, own->number) && self_writer_is_valid(own) &&
 	       (!nested || (nested != own && fxt_slot(&agent_engine, nested->number)->is_nested &&
-	                           self_block_is_valid(nested)));
+	                           self_writer_is_valid(nested)));
 }
 
 #ifdef FXT_DEBUG
@@ -300,14 +300,14 @@ void agent_tell_call(void)
 /* This many slots are reserved, since hooks of ancestors may continue. */
 static uint32_t self_slots_of_hooks;
 
-/* In a child before its rebirth the block is wiped, and a hook can only have made it
+/* In a child before its rebirth the writer is wiped, and a hook can only have made it
  * busy. */
 static bool self_is_outside(enum agent_thread_state state)
 {
 	if (state != AGENT_THREAD_FORKED)
 		return state <= AGENT_THREAD_OUTSIDE;
 	return agent_self.was_outside &&
-	       !(agent_self.block && load_relaxed(&agent_self.block->busy) != FXT_IDLE);
+	       !(agent_self.writer && load_relaxed(&agent_self.writer->busy) != FXT_IDLE);
 }
 
 void agent_self_before_fork(bool child_goes_on)
@@ -339,13 +339,13 @@ void agent_self_in_child(void)
 /*
  * The first slot that a thread of the child gets. Slots that a continuing hook of the
  * parent's knows stay unused, in the child and in its children. Outside of hooks, a hook
- * that has just begun may also have read the thread's block and the function's word. It
- * finds no room in that block, and looks again. A hook cannot come this far twice: four
+ * that has just begun may also have read the thread's writer and the function's word. It
+ * finds no room in that writer, and looks again. A hook cannot come this far twice: four
  * generations later a number is free again.
  */
 static uint32_t self_first_slot(void)
 {
-	uint32_t next = agent_self.block ? (uint32_t)(agent_self.block - agent_engine.blocks) + 1 : 0;
+	uint32_t next = agent_self.writer ? (uint32_t)(agent_self.writer - agent_engine.writers) + 1 : 0;
 
 	if (!agent_engine.control) /* it was ended */
 		return 0;
@@ -360,7 +360,7 @@ void agent_self_forget(void)
 
 	fxt_engine_forget(&agent_engine, first_slot);
 	agent_self.forks_outside = false;
-	agent_self.block = agent_self.nested = NULL;
+	agent_self.writer = agent_self.nested = NULL;
 	agent_self.owner = 0;
 	threads_lend = 0;
 }

@@ -4,7 +4,7 @@
  * except one helper thread and some memory.
  *
  * This folder is its base, used by all other files of agent/: the state of a thread, how it
- * gets its block and slot, and the state of the process. The top is life.c, the only file
+ * gets its writer and slot, and the state of the process. The top is life.c, the only file
  * that knows all the others.
  *
  * Errors: the program must not notice that the agent failed. A function that can fail
@@ -35,7 +35,7 @@ struct agent_range {
 
 /*
  * Why a thread is not recorded although its process is: the kernel would kill it for the
- * operations that a record needs. Such a thread has no block and gets none; its calls are
+ * operations that a record needs. Such a thread has no writer and gets none; its calls are
  * counted as lost.
  */
 enum agent_withheld {
@@ -47,15 +47,15 @@ enum agent_withheld {
 /* The agent's state of one thread. Initial-exec: a dynamic model would allocate at its
  * first use, inside malloc. */
 struct agent_self {
-	struct fxt_block *block;             /* NULL until the thread is attached */
-	struct fxt_thread_slot *slot;        /* valid whenever block is */
+	struct fxt_thread_writer *writer;    /* NULL until the thread is attached */
+	struct fxt_thread_slot *slot;        /* valid whenever writer is */
 	uint64_t stack_low;                  /* lowest address of the thread's own stack */
 	uint64_t stack_bytes;                /* 0: unknown, then all addresses count as on it */
 	uint64_t stack_end;                  /* its lowest usable address; below lie guard pages */
-	struct fxt_block *nested;            /* for handlers inside a hook; NULL until there was one */
+	struct fxt_thread_writer *nested;    /* for handlers inside a hook; NULL until there was one */
 	struct agent_range signal_stacks[2]; /* the latest two that were set, the present one first */
 	struct agent_coroutine *coroutine; /* the one that it ran last (coroutines.h); NULL: its own stack */
-	struct fxt_block *claimed;         /* the block of the coroutine that it works on; else NULL */
+	struct fxt_thread_writer *claimed; /* the writer of the coroutine that it works on; else NULL */
 	struct agent_inheritance *inheritance; /* while it forks, and in a child until its rebirth: the calls
 	                                          it has open (inherited.h); else NULL */
 	uint32_t patch_pause; /* the number of excluded calls until a hook next asks whether a call can be
@@ -80,7 +80,7 @@ enum agent_recording {
 	AGENT_QUIET = 0,
 	AGENT_BY_COUNTER = 1,
 	AGENT_GENERAL = 2, /* below AGENT_BY_COUNTER no hook records, above it a hook must look up the
-	                      engine's clock and the owner of the block */
+	                      engine's clock and the owner of the writer */
 };
 extern HIDDEN int32_t agent_recording;
 /* 1: hooks of calls that are not recorded note their call site (patch.h). */
@@ -146,11 +146,11 @@ static inline uint64_t agent_stack_address(uint64_t stack_offset)
 void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end);
 
 /*
- * Returns the calling thread's block, and gives the thread a slot if it has none. NULL: it
+ * Returns the calling thread's writer, and gives the thread a slot if it has none. NULL: it
  * cannot have one, because all slots are taken or the process may make no system call any
  * more. Its calls are then counted as lost.
  */
-struct fxt_block *agent_attach(void);
+struct fxt_thread_writer *agent_attach(void);
 
 /* Whether the kernel lets the calling thread read the counter. A thread inherits this from
  * its parent. */
@@ -172,15 +172,15 @@ void agent_withhold_no_more(void);
  *   UNATTACHED --agent_attach()--> OUTSIDE <--hook, claim--> IN_HOOK <--a handler's hook--> IN_HANDLER
  *        ^                            ^                         |                               |
  *        |                            '-- a handler jumps out: agent_leave_hook() --------------'
- *        '--agent_rebirth()-- FORKED <--- any of them: the kernel wipes the child's blocks
+ *        '--agent_rebirth()-- FORKED <--- any of them: the kernel wipes the child's writers
  *
  * No hook stores a state: it is read off what the hooks store anyway, so that it costs them nothing.
  */
 enum agent_thread_state {
-	AGENT_THREAD_UNATTACHED, /* it has no block, and nothing of it is recorded yet */
-	AGENT_THREAD_OUTSIDE,    /* outside of hooks: its block is IDLE */
+	AGENT_THREAD_UNATTACHED, /* it has no writer, and nothing of it is recorded yet */
+	AGENT_THREAD_OUTSIDE,    /* outside of hooks: its writer is IDLE */
 	AGENT_THREAD_IN_HOOK,    /* or in a record of the agent's own: any hook now is a signal handler's */
-	AGENT_THREAD_IN_HANDLER, /* a handler came into a hook, and is itself in one: its block is `nested` */
+	AGENT_THREAD_IN_HANDLER, /* a handler came into a hook, and is itself in one: its writer is `nested` */
 	AGENT_THREAD_FORKED,     /* in a child with its parent's engine: none of its data may be touched */
 	AGENT_THREAD_BORROWER, /* the state here belongs to another thread, which uses it: do not touch it */
 };
@@ -207,9 +207,9 @@ static inline enum agent_thread_state agent_thread_state(void)
 		return AGENT_THREAD_FORKED;
 	if (agent_is_borrower())
 		return AGENT_THREAD_BORROWER;
-	if (!agent_self.block)
+	if (!agent_self.writer)
 		return AGENT_THREAD_UNATTACHED;
-	if (load_relaxed(&agent_self.block->busy) == FXT_IDLE)
+	if (load_relaxed(&agent_self.writer->busy) == FXT_IDLE)
 		return AGENT_THREAD_OUTSIDE;
 	return agent_self.nested && load_relaxed(&agent_self.nested->busy) != FXT_IDLE
 	               ? AGENT_THREAD_IN_HANDLER
@@ -237,7 +237,7 @@ bool agent_is_own_process(void);
 
 /*
  * A forked child forgets its parent's engine and begins anew. A caller that finds
- * fxt_engine_was_forked() calls this, on the slow path. Afterwards agent_self.block is
+ * fxt_engine_was_forked() calls this, on the slow path. Afterwards agent_self.writer is
  * NULL, and nothing is recorded if there is no session for the child. life.c has the list
  * of forgotten state and its order. It registers the functions here, so that nothing below
  * has to know them.
@@ -272,14 +272,14 @@ static inline bool agent_continues_hook(void)
 extern HIDDEN uint32_t *agent_untraced;
 
 /* Registers a function that waits for instrumented code. It is called once, before the
- * first recorded call in the process from then on. The caller's block is SLOW_PATH. In a
+ * first recorded call in the process from then on. The caller's writer is SLOW_PATH. In a
  * forked child of a process without such calls, the child's first call calls it. */
 void agent_await_call(void (*function)(void));
 extern void (*agent_awaiting_call)(void);
 void agent_tell_call(void);
 
 /* The part of the rebirth that belongs here: the engine, and the calling thread's
- * blocks. */
+ * writers. */
 void agent_self_forget(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* Finds or adds the nodes of call paths and writes their records (callpath.h). Runs on the
- * thread with the event; the thread's block is on the slow path. Other threads do the same
+ * thread with the event; the thread's writer is on the slow path. Other threads do the same
  * at once, so nodes are only added. Nothing here may call the allocator. */
 #include "callpath.h"
 #include <string.h>
@@ -150,10 +150,10 @@ static bool node_is_written(const struct node *node, uint64_t generation)
 	return load_acquire(&node->written) == generation + 1;
 }
 
-static bool node_write(struct fxt_block *block, uint32_t number, uint32_t parent, uint64_t address)
+static bool node_write(struct fxt_thread_writer *writer, uint32_t number, uint32_t parent, uint64_t address)
 {
 	struct fxt_engine *e = &agent_engine;
-	const struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	const struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t index = address == AGENT_WALK_LEFT_OUT ? agent_heap.elided_name
 	                                                : agent_function_word(address) & FXT_INDEX_LOCAL;
 	bool is_local = index == FXT_INDEX_LOCAL;
@@ -164,7 +164,7 @@ static bool node_write(struct fxt_block *block, uint32_t number, uint32_t parent
 		/* An index of the chunk becomes invalid with the chunk: then the write
 		 * fails, and we ask again. */
 		if (is_local)
-			index = fxt_local_index(e, block, address, module, NODE_WORDS);
+			index = fxt_local_index(e, writer, address, module, NODE_WORDS);
 		if (!index)
 			return false;
 		record[0] = fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, parent ? NODE_WORDS : 2) |
@@ -172,9 +172,9 @@ static bool node_write(struct fxt_block *block, uint32_t number, uint32_t parent
 		record[1] = fxt_heap_path_of_number(number);
 		record[2] = agent_heap.parent_argument;
 		record[3] = fxt_heap_path_of_number(parent);
-		if (fxt_chunk_try_write(e, block, record, parent ? NODE_WORDS : 2, false))
+		if (fxt_chunk_try_write(e, writer, record, parent ? NODE_WORDS : 2, false))
 			return true;
-		if (!is_local && !fxt_chunk_reserve(e, block, NODE_WORDS))
+		if (!is_local && !fxt_chunk_reserve(e, writer, NODE_WORDS))
 			return false;
 	}
 }
@@ -185,7 +185,7 @@ typedef uint64_t function_of(uint64_t address);
 
 /* The node that extends `parent`, written if this generation does not have it. If that is
  * impossible, the path ends at the parent. */
-static uint32_t callpath_intern(struct fxt_block *block, uint32_t parent, uint64_t address,
+static uint32_t callpath_intern(struct fxt_thread_writer *writer, uint32_t parent, uint64_t address,
         function_of *function, uint64_t generation)
 {
 	struct node *node = node_get(callpath_extend(parent ? nodes[parent - 1].hash : 0, node_key(address)));
@@ -193,7 +193,7 @@ static uint32_t callpath_intern(struct fxt_block *block, uint32_t parent, uint64
 	if (!node)
 		return parent;
 	if (!node_is_written(node, generation)) {
-		if (!node_write(block, node_number(node), parent, function(address)))
+		if (!node_write(writer, node_number(node), parent, function(address)))
 			return parent;
 		/* Release: its record is committed. Pairs with the acquire in
 		 * node_is_written(). */
@@ -209,10 +209,10 @@ static uint64_t callpath_function_itself(uint64_t address)
 	return address;
 }
 
-uint32_t agent_path_of_calls(struct fxt_block *block)
+uint32_t agent_path_of_calls(struct fxt_thread_writer *writer)
 {
-	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
-	struct agent_heap_thread *thread = &agent_heap_threads[block->number];
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
+	struct agent_heap_thread *thread = &agent_heap_threads[writer->number];
 	const struct fxt_frame *top = (const struct fxt_frame *)(uintptr_t)slot->top - 1, *frame = top;
 	uint64_t generation = agent_paths_generation();
 	uint32_t path = 0;
@@ -228,7 +228,7 @@ uint32_t agent_path_of_calls(struct fxt_block *block)
 			continue;
 		unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
 
-		path = callpath_intern(block, path, frame->function >> FXT_FRAME_INDEX_BITS,
+		path = callpath_intern(writer, path, frame->function >> FXT_FRAME_INDEX_BITS,
 		        callpath_function_itself, generation);
 		thread->kept[at].path = path;
 		thread->kept[at].start = frame->start;
@@ -256,14 +256,14 @@ uint32_t agent_path_of_known_walk(const struct agent_walk *walk)
 	return walk->count && node_is_written(node, agent_paths_generation()) ? node_number(node) : 0;
 }
 
-uint32_t agent_path_of_walk(struct fxt_block *block, const struct agent_walk *walk)
+uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, const struct agent_walk *walk)
 {
 	uint64_t generation = agent_paths_generation();
 	uint32_t path = 0;
 
 	for (unsigned i = walk->count; i-- > 0;)
 		path = callpath_intern(
-		        block, path, walk->addresses[i], callpath_function_of_return, generation);
+		        writer, path, walk->addresses[i], callpath_function_of_return, generation);
 	return path;
 }
 

@@ -54,7 +54,7 @@ static inline uint64_t agent_paths_generation(void)
 
 /* The path of the open calls; writes its new nodes. 0: there are no open calls.
  * SLOW_PATH. */
-uint32_t agent_path_of_calls(struct fxt_block *block);
+uint32_t agent_path_of_calls(struct fxt_thread_writer *writer);
 
 struct agent_walk;
 
@@ -62,6 +62,6 @@ struct agent_walk;
 uint32_t agent_path_of_known_walk(const struct agent_walk *walk);
 
 /* The path of a walked stack; writes its new nodes. SLOW_PATH. */
-uint32_t agent_path_of_walk(struct fxt_block *block, const struct agent_walk *walk);
+uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, const struct agent_walk *walk);
 
 #endif

@@ -16,13 +16,13 @@
 #include "writer/encode.h"
 
 /* agent_write_allocation() for a size that takes a word of its own. */
-static COLD bool heap_record_write_huge(struct fxt_block *block, struct fxt_thread_slot *slot,
+static COLD bool heap_record_write_huge(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, uint64_t path, enum fxt_clock_kind clock)
 {
-	return agent_write_allocation_of(block, slot, pointer, size, path, clock, true);
+	return agent_write_allocation_of(writer, slot, pointer, size, path, clock, true);
 }
 
-/* Counts an event of a thread without a block, or of a time when nothing is recorded, in
+/* Counts an event of a thread without a writer, or of a time when nothing is recorded, in
  * one of a few sums that threads share. Additions to those must be atomic. A forked child
  * uses its own sums. */
 static void heap_record_count_apart(int64_t bytes, int64_t objects)
@@ -39,21 +39,21 @@ static void heap_record_count_apart(int64_t bytes, int64_t objects)
 	add_relaxed(&sum->nested_objects, objects);
 }
 
-/* The block is SLOW_PATH. True if it nevertheless belongs to the thread no longer: a
- * handler has made a child before the block was busy, and this process is that child. The
+/* The writer is SLOW_PATH. True if it nevertheless belongs to the thread no longer: a
+ * handler has made a child before the writer was busy, and this process is that child. The
  * event is then counted apart. */
-static bool heap_record_is_in_child(struct fxt_block *block, int64_t bytes, int64_t objects)
+static bool heap_record_is_in_child(struct fxt_thread_writer *writer, int64_t bytes, int64_t objects)
 {
 	if (likely(!fxt_engine_was_forked(&agent_engine)))
 		return false;
-	agent_heap_leave(block);
+	agent_heap_leave(writer);
 	heap_record_count_apart(bytes, objects);
 	return true;
 }
 
-/* The calling thread's block; in a forked child, the block of its own engine. NULL: nothing
+/* The calling thread's writer; in a forked child, the writer of its own engine. NULL: nothing
  * is recorded; heap_record_count_apart() counts the event. */
-static struct fxt_block *heap_record_block(void)
+static struct fxt_thread_writer *heap_record_writer(void)
 {
 	uint32_t mode;
 
@@ -62,12 +62,12 @@ static struct fxt_block *heap_record_block(void)
 	mode = load_relaxed(&agent_heap.mode);
 	if (mode == FXT_HEAP_OFF || mode == AGENT_HEAP_STOPPED)
 		return NULL;
-	return agent_self.block ? agent_self.block : agent_attach();
+	return agent_self.writer ? agent_self.writer : agent_attach();
 }
 
-static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
+static void heap_record_lose(struct fxt_thread_writer *writer, uint64_t ticks)
 {
-	fxt_chunk_count_lost(&agent_engine, block, fxt_slot(&agent_engine, block->number), 1, ticks);
+	fxt_chunk_count_lost(&agent_engine, writer, fxt_slot(&agent_engine, writer->number), 1, ticks);
 	if (load_relaxed(&agent_engine.broken)) /* nothing reads our records any more */
 		agent_heap_end();
 }
@@ -83,38 +83,38 @@ static COLD bool heap_record_announce(void)
 
 /* True if the thread may record an event of its heap now. Then it has a row for it.
  * SLOW_PATH. */
-static bool heap_record_may(struct fxt_block *block)
+static bool heap_record_may(struct fxt_thread_writer *writer)
 {
-	if (!agent_may_record(block))
+	if (!agent_may_record(writer))
 		return false;
-	if (block->heap_row)
+	if (writer->heap_row)
 		return true;
 	if (!heap_record_announce())
 		return false;
-	fxt_thread_take_heap_row(&agent_engine, block);
+	fxt_thread_take_heap_row(&agent_engine, writer);
 	return true;
 }
 
 /* Writes an allocation at any cost, or counts it as lost. SLOW_PATH. */
-static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
-        size_t size, uint32_t path)
+static void heap_record_write(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, uint32_t path)
 {
 	for (;;) {
 		bool is_written = (size >> 32 ? heap_record_write_huge : agent_write_allocation)(
-		        block, slot, pointer, size, path, agent_engine.clock);
+		        writer, slot, pointer, size, path, agent_engine.clock);
 
-		store_release(&block->busy, FXT_SLOW_PATH);
+		store_release(&writer->busy, FXT_SLOW_PATH);
 		if (is_written)
 			return;
-		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_ALLOCATION_WORDS + 1))
+		if (!fxt_chunk_reserve(&agent_engine, writer, AGENT_ALLOCATION_WORDS + 1))
 			break;
 	}
-	heap_record_lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+	heap_record_lose(writer, agent_instant_ticks(writer, fxt_clock_ticks(agent_engine.clock)));
 }
 
 /* Writes the allocation and the nodes of its path in one generation: a later generation
  * would drop the nodes first. */
-static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thread_slot *slot,
+static void heap_record_write_with_path(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, const struct agent_walk *walk)
 {
 	bool is_recorded = false;
@@ -125,32 +125,32 @@ static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thre
 
 		generation = agent_paths_generation();
 		if (walk && walk->count)
-			path = agent_path_of_walk(block, walk);
+			path = agent_path_of_walk(writer, walk);
 		else if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO ||
 		         agent_heap.stacks == FXT_HEAP_STACKS_SHADOW)
-			path = agent_path_of_calls(block);
+			path = agent_path_of_calls(writer);
 		if (!is_recorded)
-			heap_record_write(block, slot, pointer, size, path);
+			heap_record_write(writer, slot, pointer, size, path);
 		is_recorded = true;
 	} while (agent_paths_generation() != generation);
 }
 
 /* `walk`: NULL if the stack was not walked. */
-static void *heap_record_finish(
-        struct fxt_block *block, void *pointer, size_t size, size_t usable, const struct agent_walk *walk)
+static void *heap_record_finish(struct fxt_thread_writer *writer, void *pointer, size_t size, size_t usable,
+        const struct agent_walk *walk)
 {
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
-	if (heap_record_is_in_child(block, (int64_t)usable, 1))
+	if (heap_record_is_in_child(writer, (int64_t)usable, 1))
 		return pointer;
-	if (agent_heap.mode != FXT_HEAP_COUNTERS && heap_record_may(block))
-		heap_record_write_with_path(block, slot, pointer, size, walk);
-	agent_count(block, (int64_t)usable, 1);
+	if (agent_heap.mode != FXT_HEAP_COUNTERS && heap_record_may(writer))
+		heap_record_write_with_path(writer, slot, pointer, size, walk);
+	agent_count(writer, (int64_t)usable, 1);
 	if (agent_helper_wanted())
 		agent_helper_start();
-	agent_heap_leave(block);
+	agent_heap_leave(writer);
 	return pointer;
 }
 
@@ -169,38 +169,38 @@ static inline void heap_record_walk(const void *caller, struct agent_walk *walk)
 
 /* In a frame of its own: the addresses take 2 KiB of a stack that may be small. */
 static __attribute__((noinline)) void *heap_record_walk_and_finish(
-        struct fxt_block *block, void *pointer, size_t size, size_t usable, const void *caller)
+        struct fxt_thread_writer *writer, void *pointer, size_t size, size_t usable, const void *caller)
 {
 	struct agent_walk walk;
 	uint32_t path;
 
 	heap_record_walk(caller, &walk);
 	path = agent_path_of_known_walk(&walk);
-	if (likely(path && block->heap_row && !(size >> 32))) {
-		if (likely(agent_write_allocation(block, fxt_slot(&agent_engine, block->number), pointer,
+	if (likely(path && writer->heap_row && !(size >> 32))) {
+		if (likely(agent_write_allocation(writer, fxt_slot(&agent_engine, writer->number), pointer,
 		            size, path, agent_engine.clock))) {
-			agent_count(block, (int64_t)usable, 1);
-			agent_heap_leave(block);
+			agent_count(writer, (int64_t)usable, 1);
+			agent_heap_leave(writer);
 			return pointer;
 		}
-		agent_heap_leave(block);
+		agent_heap_leave(writer);
 	}
-	return heap_record_finish(block, pointer, size, usable, &walk);
+	return heap_record_finish(writer, pointer, size, usable, &walk);
 }
 
 /* Counts an event of a handler inside a hook that cannot be recorded. The thread's next
  * hook takes the slow path, and records the loss. */
-static void heap_record_lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+static void heap_record_lose_nested(struct fxt_thread_writer *writer, int64_t bytes, int64_t objects)
 {
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
-	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
+	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, writer->number);
 
 	add_relaxed(&sum->nested_bytes, bytes);
 	add_relaxed(&sum->nested_objects, objects);
 	if (agent_heap.mode == FXT_HEAP_COUNTERS)
 		return;
 	add_relaxed(&slot->nested_lost, 1);
-	agent_force_slow_path(block);
+	agent_force_slow_path(writer);
 }
 
 static bool heap_record_is_inside_hook(void)
@@ -210,66 +210,67 @@ static bool heap_record_is_inside_hook(void)
 	return state == AGENT_THREAD_IN_HOOK || state == AGENT_THREAD_IN_HANDLER;
 }
 
-/* The block for an event of a handler inside a hook; its times lie behind those of the
+/* The writer for an event of a handler inside a hook; its times lie behind those of the
  * hook. NULL: the event is lost. */
-static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+static struct fxt_thread_writer *heap_record_nested(
+        struct fxt_thread_writer *writer, int64_t bytes, int64_t objects)
 {
-	struct fxt_block *nested = agent_nested();
+	struct fxt_thread_writer *nested = agent_nested();
 
 	if (!nested || load_relaxed(&nested->busy) != FXT_IDLE) {
-		heap_record_lose_nested(block, bytes, objects);
+		heap_record_lose_nested(writer, bytes, objects);
 		return NULL;
 	}
-	if (nested->last <= block->last)
-		store_relaxed(&nested->last, block->last + agent_engine.step);
+	if (nested->last <= writer->last)
+		store_relaxed(&nested->last, writer->last + agent_engine.step);
 	return nested;
 }
 
 /* False in a forked child, which must forget its parent's recording (agent_rebirth) before
  * anything else. */
-static bool heap_record_is_stack_short(const struct fxt_block *block)
+static bool heap_record_is_stack_short(const struct fxt_thread_writer *writer)
 {
-	return block && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
+	return writer && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
 }
 
-/* True if the thread may count in its block at once: it is in no hook, and in no child that
+/* True if the thread may count in its writer at once: it is in no hook, and in no child that
  * was just forked. */
-static bool heap_record_is_ready(const struct fxt_block *block)
+static bool heap_record_is_ready(const struct fxt_thread_writer *writer)
 {
 	return likely(
-	        block && load_relaxed(&block->busy) == FXT_IDLE && !fxt_engine_was_forked(&agent_engine));
+	        writer && load_relaxed(&writer->busy) == FXT_IDLE && !fxt_engine_was_forked(&agent_engine));
 }
 
-static void heap_record_count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
+static void heap_record_count_only(struct fxt_thread_writer *writer, int64_t bytes, int64_t objects)
 {
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
-	if (heap_record_is_in_child(block, bytes, objects))
+	if (heap_record_is_in_child(writer, bytes, objects))
 		return;
-	agent_count(block, bytes, objects);
-	agent_heap_leave(block);
+	agent_count(writer, bytes, objects);
+	agent_heap_leave(writer);
 }
 
-/* The block for an event on a stack that may be a coroutine's. If it is, the thread's own
- * block stays busy, as in a hook. */
-static struct fxt_block *heap_record_block_at(struct fxt_block *own, uint64_t here)
+/* The writer for an event on a stack that may be a coroutine's. If it is, the thread's own
+ * writer stays busy, as in a hook. */
+static struct fxt_thread_writer *heap_record_writer_at(struct fxt_thread_writer *own, uint64_t here)
 {
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	store_relaxed(&own->busy, FXT_SLOW_PATH);
-	block = agent_block_at(own, here, false);
-	if (block && block != own)
-		return block;
+	writer = agent_writer_at(own, here, false);
+	if (writer && writer != own)
+		return writer;
 	store_release(&own->busy, FXT_IDLE);
 	return own;
 }
 
-/* The coroutine's block is IDLE already. */
+/* The coroutine's writer is IDLE already. */
 static void heap_record_leave_coroutine(void)
 {
 	agent_self.claimed = NULL;
-	if (agent_self.block)
-		store_release(&agent_self.block->busy, FXT_IDLE);
+	if (agent_self.writer)
+		store_release(&agent_self.writer->busy, FXT_IDLE);
 }
 
 /* `is_chosen`: sampling has chosen it already. */
@@ -277,95 +278,95 @@ static __attribute__((noinline)) void *heap_record_allocated(
         void *pointer, size_t size, size_t usable, const void *caller, bool is_chosen)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 	void *result;
 	bool is_walked;
 
-	if (heap_record_is_stack_short(block)) {
-		heap_record_lose_nested(block, (int64_t)usable, 1);
+	if (heap_record_is_stack_short(writer)) {
+		heap_record_lose_nested(writer, (int64_t)usable, 1);
 		return pointer;
 	}
 	if (heap_record_is_inside_hook()) {
-		block = heap_record_nested(block, (int64_t)usable, 1);
-		if (!block)
+		writer = heap_record_nested(writer, (int64_t)usable, 1);
+		if (!writer)
 			return pointer;
 		is_walked = false;
 	} else {
-		block = heap_record_block();
-		if (!block) {
+		writer = heap_record_writer();
+		if (!writer) {
 			heap_record_count_apart((int64_t)usable, 1);
 			return pointer;
 		}
 		if (!agent_stack_is_own(here))
-			block = heap_record_block_at(block, here);
+			writer = heap_record_writer_at(writer, here);
 		is_walked = agent_heap.stacks == FXT_HEAP_STACKS_UNWIND ||
 		            (agent_heap.stacks == FXT_HEAP_STACKS_AUTO &&
-		                    !has_open_call(fxt_slot(&agent_engine, block->number)));
+		                    !has_open_call(fxt_slot(&agent_engine, writer->number)));
 	}
 	if (agent_heap.mode == FXT_HEAP_SAMPLED && !is_chosen &&
-	        !agent_sample_choose(&agent_heap_threads[block->number], pointer, size)) {
-		heap_record_count_only(block, (int64_t)usable, 1);
+	        !agent_sample_choose(&agent_heap_threads[writer->number], pointer, size)) {
+		heap_record_count_only(writer, (int64_t)usable, 1);
 		result = pointer;
 	} else if (is_walked) {
-		result = heap_record_walk_and_finish(block, pointer, size, usable, caller);
+		result = heap_record_walk_and_finish(writer, pointer, size, usable, caller);
 	} else {
-		result = heap_record_finish(block, pointer, size, usable, NULL);
+		result = heap_record_finish(writer, pointer, size, usable, NULL);
 	}
-	if (unlikely(block == agent_self.claimed))
+	if (unlikely(writer == agent_self.claimed))
 		heap_record_leave_coroutine();
 	return result;
 }
 
 static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (heap_record_is_stack_short(block)) {
-		heap_record_lose_nested(block, -(int64_t)usable, -1);
+	if (heap_record_is_stack_short(writer)) {
+		heap_record_lose_nested(writer, -(int64_t)usable, -1);
 		return;
 	}
 	if (heap_record_is_inside_hook()) {
-		block = heap_record_nested(block, -(int64_t)usable, -1);
+		writer = heap_record_nested(writer, -(int64_t)usable, -1);
 	} else {
-		block = heap_record_block();
-		if (!block)
+		writer = heap_record_writer();
+		if (!writer)
 			heap_record_count_apart(-(int64_t)usable, -1);
 	}
-	if (!block)
+	if (!writer)
 		return;
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 	bool is_recorded = agent_heap.mode == FXT_HEAP_OBJECTS ||
 	                   (agent_heap.mode == FXT_HEAP_SAMPLED && agent_sample_forget(pointer));
 
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
-	if (heap_record_is_in_child(block, -(int64_t)usable, -1))
+	if (heap_record_is_in_child(writer, -(int64_t)usable, -1))
 		return;
-	is_recorded = is_recorded && heap_record_may(block);
-	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
-		store_release(&block->busy, FXT_SLOW_PATH);
-		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_FREE_WORDS)) {
+	is_recorded = is_recorded && heap_record_may(writer);
+	while (is_recorded && !agent_write_free(writer, slot, pointer, ticks)) {
+		store_release(&writer->busy, FXT_SLOW_PATH);
+		if (!fxt_chunk_reserve(&agent_engine, writer, AGENT_FREE_WORDS)) {
 			heap_record_lose(
-			        block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+			        writer, agent_instant_ticks(writer, fxt_clock_ticks(agent_engine.clock)));
 			break;
 		}
 	}
-	agent_count(block, -(int64_t)usable, -1);
-	agent_heap_leave(block);
+	agent_count(writer, -(int64_t)usable, -1);
+	agent_heap_leave(writer);
 }
 
-/* For the modes that only count most blocks: sampling, and counters alone. */
+/* For the modes that only count most writers: sampling, and counters alone. */
 static __attribute__((noinline)) void *heap_record_counted_or_allocated(
         void *pointer, size_t size, size_t usable, const void *caller)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 	bool is_chosen = false;
 
-	if (heap_record_is_ready(block)) {
+	if (heap_record_is_ready(writer)) {
 		is_chosen = agent_heap.mode == FXT_HEAP_SAMPLED &&
-		            agent_sample_choose(&agent_heap_threads[block->number], pointer, size);
+		            agent_sample_choose(&agent_heap_threads[writer->number], pointer, size);
 		if (!is_chosen) {
-			heap_record_count_only(block, (int64_t)usable, 1);
+			heap_record_count_only(writer, (int64_t)usable, 1);
 			return pointer;
 		}
 	}
@@ -386,10 +387,10 @@ void *agent_heap_allocated(void *pointer, size_t size, size_t usable, const void
 
 void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (agent_heap.mode == FXT_HEAP_COUNTERS && heap_record_is_ready(block))
-		heap_record_count_only(block, -(int64_t)usable, -1);
+	if (agent_heap.mode == FXT_HEAP_COUNTERS && heap_record_is_ready(writer))
+		heap_record_count_only(writer, -(int64_t)usable, -1);
 	else
 		heap_record_freed(pointer, usable, ticks);
 }

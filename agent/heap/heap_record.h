@@ -26,53 +26,53 @@ static inline uint64_t agent_argument_header(enum fxt_argument_type type, uint64
 /* A time for an instant, later than every call's start. A collector would otherwise take a
  * record with the start time of an open call for the record of that call
  * (fxt_is_last_record). */
-static inline uint64_t agent_instant_ticks(const struct fxt_block *block, uint64_t now)
+static inline uint64_t agent_instant_ticks(const struct fxt_thread_writer *writer, uint64_t now)
 {
-	return now > block->last ? now : block->last + 1;
+	return now > writer->last ? now : writer->last + 1;
 }
 
 /* True if there is room for a record of `words` words; its place then goes to *position. In
- * either case the block is WRITING from before the limit is read until the caller changes
+ * either case the writer is WRITING from before the limit is read until the caller changes
  * that, so that a closer waits for the record. */
-static inline bool agent_begin_write(
-        struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words, uint64_t **position)
+static inline bool agent_begin_write(struct fxt_thread_writer *writer, const struct fxt_thread_slot *slot,
+        uint64_t words, uint64_t **position)
 {
-	store_relaxed(&block->busy, FXT_WRITING);
+	store_relaxed(&writer->busy, FXT_WRITING);
 	compiler_barrier();
 	*position = fxt_chunk_position(slot);
-	return likely((uint64_t)(uintptr_t)*position + words * 8 <= load_foldable(&block->limit));
+	return likely((uint64_t)(uintptr_t)*position + words * 8 <= load_foldable(&writer->limit));
 }
 
-static inline void agent_end_write(
-        struct fxt_block *block, struct fxt_thread_slot *slot, const uint64_t *position, uint64_t words)
+static inline void agent_end_write(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
+        const uint64_t *position, uint64_t words)
 {
 	fxt_chunk_commit(slot, position, words);
 	/* Counted after the commit, so that it never exceeds the committed bytes: a closer
 	 * takes the difference for calls. */
-	block->other_bytes += words * 8;
+	writer->other_bytes += words * 8;
 }
 
-static inline void agent_put_instant(
-        uint64_t *at, uint64_t header, const struct fxt_block *block, uint64_t ticks, const void *pointer)
+static inline void agent_put_instant(uint64_t *at, uint64_t header, const struct fxt_thread_writer *writer,
+        uint64_t ticks, const void *pointer)
 {
-	at[0] = header | block->heap_row;
+	at[0] = header | writer->heap_row;
 	at[1] = ticks;
 	at[2] = agent_heap.pointer_argument;
 	at[3] = (uint64_t)(uintptr_t)pointer;
 }
 
 /* `is_huge`: the size takes a word of its own. */
-static inline __attribute__((always_inline)) bool agent_write_allocation_of(struct fxt_block *block,
+static inline __attribute__((always_inline)) bool agent_write_allocation_of(struct fxt_thread_writer *writer,
         struct fxt_thread_slot *slot, const void *pointer, size_t size, uint64_t path,
         enum fxt_clock_kind clock, bool is_huge)
 {
 	const uint64_t words = AGENT_ALLOCATION_WORDS + is_huge;
 	uint64_t *position;
 
-	if (unlikely(!agent_begin_write(block, slot, words, &position)))
+	if (unlikely(!agent_begin_write(writer, slot, words, &position)))
 		return false;
-	agent_put_instant(position, agent_heap.allocate_header + ((uint64_t)is_huge << 4), block,
-	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
+	agent_put_instant(position, agent_heap.allocate_header + ((uint64_t)is_huge << 4), writer,
+	        agent_instant_ticks(writer, fxt_clock_ticks(clock)), pointer);
 	position[AGENT_FREE_WORDS] = agent_heap.path_argument | path << 32;
 	if (is_huge) {
 		position[AGENT_FREE_WORDS + 1] =
@@ -81,96 +81,96 @@ static inline __attribute__((always_inline)) bool agent_write_allocation_of(stru
 	} else {
 		position[AGENT_FREE_WORDS + 1] = agent_heap.size_argument | (uint64_t)size << 32;
 	}
-	agent_end_write(block, slot, position, words);
+	agent_end_write(writer, slot, position, words);
 	return true;
 }
 
-static inline bool agent_write_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
+static inline bool agent_write_allocation(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, uint64_t path, enum fxt_clock_kind clock)
 {
-	return agent_write_allocation_of(block, slot, pointer, size, path, clock, false);
+	return agent_write_allocation_of(writer, slot, pointer, size, path, clock, false);
 }
 
 static inline bool agent_write_free(
-        struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer, uint64_t ticks)
+        struct fxt_thread_writer *writer, struct fxt_thread_slot *slot, const void *pointer, uint64_t ticks)
 {
 	uint64_t *position;
 
-	if (unlikely(!agent_begin_write(block, slot, AGENT_FREE_WORDS, &position)))
+	if (unlikely(!agent_begin_write(writer, slot, AGENT_FREE_WORDS, &position)))
 		return false;
-	agent_put_instant(position, agent_heap.free_header, block, ticks, pointer);
-	agent_end_write(block, slot, position, AGENT_FREE_WORDS);
+	agent_put_instant(position, agent_heap.free_header, writer, ticks, pointer);
+	agent_end_write(writer, slot, position, AGENT_FREE_WORDS);
 	return true;
 }
 
 /* Adds to the live sums of the thread. The thread is busy, so nothing else writes them, and
  * no atomic addition is needed. */
-static inline void agent_count(const struct fxt_block *block, int64_t bytes, int64_t objects)
+static inline void agent_count(const struct fxt_thread_writer *writer, int64_t bytes, int64_t objects)
 {
-	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
+	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, writer->number);
 
 	add_foldable(&sum->bytes, bytes);
 	add_foldable(&sum->objects, objects);
 }
 
-static inline void agent_heap_leave(struct fxt_block *block)
+static inline void agent_heap_leave(struct fxt_thread_writer *writer)
 {
-	store_release(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 /* ---- the slow path ---- */
 
-/* A call from `caller` that asked for `size` allocated the block of `usable` bytes. Returns
- * the block. errno is kept. */
-void *agent_heap_allocated(void *block, size_t size, size_t usable, const void *caller);
+/* A call from `caller` that asked for `size` allocated the writer of `usable` bytes. Returns
+ * the writer. errno is kept. */
+void *agent_heap_allocated(void *writer, size_t size, size_t usable, const void *caller);
 
-/* The block of `usable` bytes is about to be freed, or was freed; `ticks` is a time before
+/* The writer of `usable` bytes is about to be freed, or was freed; `ticks` is a time before
  * that. errno is kept. */
-void agent_heap_freed(void *block, size_t usable, uint64_t ticks);
+void agent_heap_freed(void *writer, size_t usable, uint64_t ticks);
 
 /* The same while nothing is recorded, which needs no time. False: recording is on. */
 bool agent_heap_freed_while_stopped(size_t usable);
 
 /* ---- the fast path ---- */
 
-/* The block has `usable` bytes. False: the slow path must do it all, because nothing has
+/* The writer has `usable` bytes. False: the slow path must do it all, because nothing has
  * been done yet. errno is kept. */
 static inline __attribute__((always_inline)) bool agent_try_allocated(
         const void *pointer, size_t size, size_t usable)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (unlikely(!block || size >> 32 || load_foldable(&block->busy) != FXT_IDLE || !block->heap_row))
+	if (unlikely(!writer || size >> 32 || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_row))
 		return false;
 	struct fxt_thread_slot *slot = agent_self.slot;
-	const struct agent_heap_thread *thread = &agent_heap_threads[block->number];
+	const struct agent_heap_thread *thread = &agent_heap_threads[writer->number];
 	uint32_t path = agent_path_kept(thread, slot_top(slot) - 1);
 
 	if (unlikely(!path || thread->generation != agent_paths_generation()))
 		return false;
-	if (unlikely(!agent_write_allocation(block, slot, pointer, size, path, FXT_CLOCK_COUNTER))) {
-		agent_heap_leave(block);
+	if (unlikely(!agent_write_allocation(writer, slot, pointer, size, path, FXT_CLOCK_COUNTER))) {
+		agent_heap_leave(writer);
 		return false;
 	}
-	agent_count(block, (int64_t)usable, 1);
-	agent_heap_leave(block);
+	agent_count(writer, (int64_t)usable, 1);
+	agent_heap_leave(writer);
 	return true;
 }
 
-/* The same for a block that is about to be freed; `ticks` is a time before that. */
+/* The same for a writer that is about to be freed; `ticks` is a time before that. */
 static inline __attribute__((always_inline)) bool agent_try_freed(
         void *pointer, size_t usable, uint64_t ticks)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (unlikely(!block || load_foldable(&block->busy) != FXT_IDLE || !block->heap_row))
+	if (unlikely(!writer || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_row))
 		return false;
-	if (unlikely(!agent_write_free(block, agent_self.slot, pointer, ticks))) {
-		agent_heap_leave(block);
+	if (unlikely(!agent_write_free(writer, agent_self.slot, pointer, ticks))) {
+		agent_heap_leave(writer);
 		return false;
 	}
-	agent_count(block, -(int64_t)usable, -1);
-	agent_heap_leave(block);
+	agent_count(writer, -(int64_t)usable, -1);
+	agent_heap_leave(writer);
 	return true;
 }
 

@@ -5,28 +5,28 @@
 #include "writer/categories.h"
 #include "writer/waits.h"
 
-struct fxt_block *agent_nested(void)
+struct fxt_thread_writer *agent_nested(void)
 {
 	uint64_t mask;
 
 	if (load_relaxed(&sys_confinement) !=
 	        SYS_FREE) /* the thread itself may hold the lock we would need */
 		return NULL;
-	if (!agent_self.block) /* a handler has made a child since, and the thread is reborn there */
+	if (!agent_self.writer) /* a handler has made a child since, and the thread is reborn there */
 		return NULL;
-	agent_self.block->was_interrupted = 1;
+	agent_self.writer->was_interrupted = 1;
 	mask = sys_block_signals();
 	if (!agent_self.nested)
-		agent_self.nested = fxt_thread_attach_nested(&agent_engine, agent_self.block->number);
+		agent_self.nested = fxt_thread_attach_nested(&agent_engine, agent_self.writer->number);
 	sys_restore_signals(mask);
 	return agent_self.nested && agent_self.nested->busy == FXT_IDLE ? agent_self.nested : NULL;
 }
 
-uint64_t agent_stamp(struct fxt_block *block)
+uint64_t agent_stamp(struct fxt_thread_writer *writer)
 {
-	uint64_t now = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
+	uint64_t now = fxt_later(fxt_clock_ticks(agent_engine.clock), writer->last + agent_engine.step);
 
-	store_relaxed(&block->last, now);
+	store_relaxed(&writer->last, now);
 	return now;
 }
 
@@ -54,63 +54,63 @@ void agent_child_begins(void)
 		agent_rebirth();
 }
 
-struct fxt_block *agent_claim_for_wait(void)
+struct fxt_thread_writer *agent_claim_for_wait(void)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-	struct fxt_block *own, *block;
+	struct fxt_thread_writer *own, *writer;
 
 	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine) ||
 	        agent_is_borrower())
 		return NULL;
-	own = block = agent_attach();
+	own = writer = agent_attach();
 	if (!own)
 		return NULL;
 	agent_check_thread();
 	if (own->busy != FXT_IDLE) {
-		block = agent_nested();
-		if (block) {
-			store_relaxed(&block->last, fxt_later(block->last, own->last + agent_engine.step));
-			store_relaxed(&block->busy, FXT_SLOW_PATH);
-			if (!agent_may_record(block)) {
-				store_release(&block->busy, FXT_IDLE);
+		writer = agent_nested();
+		if (writer) {
+			store_relaxed(&writer->last, fxt_later(writer->last, own->last + agent_engine.step));
+			store_relaxed(&writer->busy, FXT_SLOW_PATH);
+			if (!agent_may_record(writer)) {
+				store_release(&writer->busy, FXT_IDLE);
 				return NULL;
 			}
 		}
-		return block;
+		return writer;
 	}
 	store_relaxed(&own->busy, FXT_SLOW_PATH);
-	block = agent_block_at(own, stack_pointer, false);
-	if (!block)
-		block = own;
-	if (agent_may_record(block))
-		return block;
-	agent_release(block);
+	writer = agent_writer_at(own, stack_pointer, false);
+	if (!writer)
+		writer = own;
+	if (agent_may_record(writer))
+		return writer;
+	agent_release(writer);
 	return NULL;
 }
 
-struct fxt_block *agent_claim(void)
+struct fxt_thread_writer *agent_claim(void)
 {
-	struct fxt_block *block = agent_claim_for_wait();
+	struct fxt_thread_writer *writer = agent_claim_for_wait();
 
-	if (block)
-		agent_keep_newest(block);
-	return block;
+	if (writer)
+		agent_keep_newest(writer);
+	return writer;
 }
 
-void agent_release(struct fxt_block *block)
+void agent_release(struct fxt_thread_writer *writer)
 {
-	struct fxt_block *own = agent_self.block;
+	struct fxt_thread_writer *own = agent_self.writer;
 
 	/* The interrupted hook's next record ends later, so that no slice ends inside this
 	 * one. */
-	if (own && block == agent_self.nested)
-		store_relaxed(&own->last, fxt_later(own->last, block->last));
-	if (block == agent_self.claimed)
-		agent_coroutine_release(block);
+	if (own && writer == agent_self.nested)
+		store_relaxed(&own->last, fxt_later(own->last, writer->last));
+	if (writer == agent_self.claimed)
+		agent_coroutine_release(writer);
 	else
-		store_release(&block->busy, FXT_IDLE);
+		store_release(&writer->busy, FXT_IDLE);
 	/* NULL: a handler has made a child since, and the thread is reborn there. */
-	if (block != agent_self.nested && own)
+	if (writer != agent_self.nested && own)
 		store_release(&own->busy, FXT_IDLE);
 	agent_check_thread();
 }

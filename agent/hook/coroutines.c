@@ -19,7 +19,7 @@ enum { OVERLAPS = 4, ROWS_TRIED = 64 };
 
 /* A slot for coroutines, in a list by time of last use. Free rows come first. */
 struct row {
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 	struct agent_coroutine *coroutine; /* NULL: it is free */
 	struct row *older, *newer;
 };
@@ -229,7 +229,7 @@ static struct agent_coroutine *tree_next(struct agent_coroutine *c)
 
 static struct fxt_thread_slot *row_slot(const struct row *row)
 {
-	return fxt_slot(&agent_engine, row->block->number);
+	return fxt_slot(&agent_engine, row->writer->number);
 }
 
 static bool row_has_calls(const struct row *row)
@@ -278,8 +278,8 @@ static struct row *row_attach(void)
 	memcpy(name, agent_self.slot->name, length);
 	memcpy(name + length, word, sizeof(word) - 1);
 	strcpy(name + length + sizeof(word) - 1, number);
-	row->block = fxt_thread_attach_coroutine(&agent_engine, agent_self.block->number, name);
-	if (!row->block)
+	row->writer = fxt_thread_attach_coroutine(&agent_engine, agent_self.writer->number, name);
+	if (!row->writer)
 		return NULL;
 	row_count++;
 	return row;
@@ -293,24 +293,24 @@ static void row_keep_calls(const struct row *row)
 	struct agent_coroutine *c = row->coroutine;
 
 	c->row = NULL;
-	c->run = row->block->run;
+	c->run = row->writer->run;
 	c->count = 0;
 	if (frame == top || !coroutine_take_calls(c, (uint64_t)(top - frame)))
 		return;
-	c->frameless_calls = row->block->frameless_calls;
+	c->frameless_calls = row->writer->frameless_calls;
 	for (; frame < top; frame++)
 		if (!fxt_is_wait(frame->function))
 			c->calls[c->count++] = *frame;
 }
 
-/* Returns a row for a coroutine, its block SLOW_PATH. Another coroutine's calls may still
+/* Returns a row for a coroutine, its writer SLOW_PATH. Another coroutine's calls may still
  * be open on it. */
 static struct row *row_take(void)
 {
 	struct row *row = oldest;
 	int tried = 0;
 
-	if (row && !row->coroutine && load_relaxed(&row->block->busy) == FXT_IDLE)
+	if (row && !row->coroutine && load_relaxed(&row->writer->busy) == FXT_IDLE)
 		goto taken;
 	if (row_count < AGENT_ROWS) {
 		row = row_attach();
@@ -319,7 +319,7 @@ static struct row *row_take(void)
 		return NULL;
 	}
 	while (row && tried++ < ROWS_TRIED &&
-	        (load_relaxed(&row->block->busy) != FXT_IDLE || row->block->is_full))
+	        (load_relaxed(&row->writer->busy) != FXT_IDLE || row->writer->is_full))
 		row = row->newer;
 	if (!row || tried > ROWS_TRIED) {
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
@@ -328,7 +328,7 @@ static struct row *row_take(void)
 	if (row->coroutine)
 		row_keep_calls(row);
 taken:
-	store_relaxed(&row->block->busy, FXT_SLOW_PATH);
+	store_relaxed(&row->writer->busy, FXT_SLOW_PATH);
 	return row;
 }
 
@@ -444,13 +444,13 @@ static struct agent_coroutine *coroutine_at(uint64_t address)
 
 static void coroutine_restore_calls(struct agent_coroutine *c)
 {
-	struct fxt_block *block = c->row->block;
+	struct fxt_thread_writer *writer = c->row->writer;
 
 	if (c->run == load_relaxed(&agent_engine.run)) {
 		for (uint64_t i = 0; i < c->count; i++)
-			if (!agent_push_inherited(block, &c->calls[i], c->calls[i].function))
-				block->frameless_calls++;
-		block->frameless_calls += c->frameless_calls;
+			if (!agent_push_inherited(writer, &c->calls[i], c->calls[i].function))
+				writer->frameless_calls++;
+		writer->frameless_calls += c->frameless_calls;
 	}
 	c->count = c->frameless_calls = 0;
 }
@@ -468,15 +468,15 @@ static bool coroutine_take_row(struct agent_coroutine *c, uint64_t *mask)
 	row->coroutine = c;
 	row_is_newest(row);
 	c->row = row;
-	if (row_has_calls(row) || row->block->frameless_calls) {
-		agent_self.claimed = row->block;
+	if (row_has_calls(row) || row->writer->frameless_calls) {
+		agent_self.claimed = row->writer;
 		fxt_unlock(&lock, *mask);
-		(was_left ? agent_abandon_all : agent_suspend_all)(row->block);
+		(was_left ? agent_abandon_all : agent_suspend_all)(row->writer);
 		*mask = fxt_lock(&lock);
 		if (!agent_self.claimed) /* a handler has made a child, which has no coroutines */
 			return false;
 		if (c->row != row) { /* another thread runs on its stack, or on its former stack */
-			store_release(&row->block->busy, FXT_IDLE);
+			store_release(&row->writer->busy, FXT_IDLE);
 			return false;
 		}
 	}
@@ -485,31 +485,31 @@ static bool coroutine_take_row(struct agent_coroutine *c, uint64_t *mask)
 	return true;
 }
 
-/* Returns the coroutine's block, for the calling thread. The lock is held, and released
+/* Returns the coroutine's writer, for the calling thread. The lock is held, and released
  * here. */
-static struct fxt_block *coroutine_claim(struct agent_coroutine *c, bool is_call, uint64_t mask)
+static struct fxt_thread_writer *coroutine_claim(struct agent_coroutine *c, bool is_call, uint64_t mask)
 {
 	bool is_lost = false, has_calls = c->count || c->frameless_calls;
-	struct fxt_block *block = NULL;
+	struct fxt_thread_writer *writer = NULL;
 
 	agent_self.coroutine = c;
-	if (c->row && load_relaxed(&c->row->block->busy) != FXT_IDLE) {
+	if (c->row && load_relaxed(&c->row->writer->busy) != FXT_IDLE) {
 		is_lost = is_call;
 	} else if (c->row) {
 		row_is_newest(c->row);
-		block = c->row->block;
-		store_relaxed(&block->busy, FXT_SLOW_PATH);
+		writer = c->row->writer;
+		store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	} else if ((is_call || has_calls) && coroutine_take_row(c, &mask)) {
-		block = c->row->block;
+		writer = c->row->writer;
 	}
-	agent_self.claimed = block;
+	agent_self.claimed = writer;
 	fxt_unlock(&lock, mask);
 	if (is_lost)
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
-	return block;
+	return writer;
 }
 
-bool agent_coroutine_claim(uint64_t stack_pointer, bool is_call, struct fxt_block **block)
+bool agent_coroutine_claim(uint64_t stack_pointer, bool is_call, struct fxt_thread_writer **writer)
 {
 	uint64_t mask = fxt_lock(&lock);
 	struct agent_coroutine *c = coroutine_at(stack_pointer);
@@ -524,11 +524,11 @@ bool agent_coroutine_claim(uint64_t stack_pointer, bool is_call, struct fxt_bloc
 		c->high = c->high > stack_pointer ? c->high : stack_pointer + 1;
 		c->low = c->low < stack_pointer ? c->low : stack_pointer;
 	}
-	*block = coroutine_claim(c, is_call, mask);
+	*writer = coroutine_claim(c, is_call, mask);
 	return true;
 }
 
-struct fxt_block *agent_coroutine_claim_new(uint64_t stack_pointer)
+struct fxt_thread_writer *agent_coroutine_claim_new(uint64_t stack_pointer)
 {
 	uint64_t mask = fxt_lock(&lock);
 	struct agent_coroutine *c = coroutine_add(stack_pointer, stack_pointer + 1, false);
@@ -540,7 +540,7 @@ struct fxt_block *agent_coroutine_claim_new(uint64_t stack_pointer)
 	return NULL;
 }
 
-struct fxt_block *agent_coroutine_claim_interrupted(void)
+struct fxt_thread_writer *agent_coroutine_claim_interrupted(void)
 {
 	uint64_t mask = fxt_lock(&lock);
 	struct agent_coroutine *c = coroutine_running();
@@ -551,12 +551,12 @@ struct fxt_block *agent_coroutine_claim_interrupted(void)
 	return NULL;
 }
 
-void agent_coroutine_release(struct fxt_block *block)
+void agent_coroutine_release(struct fxt_thread_writer *writer)
 {
-	if (block != agent_self.claimed)
+	if (writer != agent_self.claimed)
 		return;
 	agent_self.claimed = NULL;
-	store_release(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 /* ---- stacks that the program sets ---- */

@@ -31,23 +31,23 @@ struct agent_coroutine;
 extern bool agent_stacks_on_stacks;
 
 /*
- * Whether `stack_pointer` is on a coroutine's stack. If so, *block is the coroutine's
- * block, SLOW_PATH, for agent_coroutine_release(). *block is NULL if the coroutine has none
- * and cannot have one now. A call that begins (`is_call`) gets a block if possible, and
- * otherwise counts as lost. The thread's own block is SLOW_PATH.
+ * Whether `stack_pointer` is on a coroutine's stack. If so, *writer is the coroutine's
+ * writer, SLOW_PATH, for agent_coroutine_release(). *writer is NULL if the coroutine has none
+ * and cannot have one now. A call that begins (`is_call`) gets a writer if possible, and
+ * otherwise counts as lost. The thread's own writer is SLOW_PATH.
  */
-bool agent_coroutine_claim(uint64_t stack_pointer, bool is_call, struct fxt_block **block);
+bool agent_coroutine_claim(uint64_t stack_pointer, bool is_call, struct fxt_thread_writer **writer);
 
-/* Claims the block for a stack that is known to be a coroutine's, possibly a new one's. */
-struct fxt_block *agent_coroutine_claim_new(uint64_t stack_pointer);
+/* Claims the writer for a stack that is known to be a coroutine's, possibly a new one's. */
+struct fxt_thread_writer *agent_coroutine_claim_new(uint64_t stack_pointer);
 
-/* Returns the block, SLOW_PATH, of the coroutine that the thread ran last, if that
+/* Returns the writer, SLOW_PATH, of the coroutine that the thread ran last, if that
  * coroutine has open calls; otherwise NULL. A handler on a signal stack interrupted it. */
-struct fxt_block *agent_coroutine_claim_interrupted(void);
+struct fxt_thread_writer *agent_coroutine_claim_interrupted(void);
 
-/* The thread is done with a block that it claimed. Does nothing to the thread's own
- * block. */
-void agent_coroutine_release(struct fxt_block *block);
+/* The thread is done with a writer that it claimed. Does nothing to the thread's own
+ * writer. */
+void agent_coroutine_release(struct fxt_thread_writer *writer);
 
 /* The calling thread is about to continue at `stack_pointer`, on the stack with these exact
  * bounds. `bytes` is 0 if the stack is known already or unknown. Returns whether calls of a

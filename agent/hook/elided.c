@@ -8,11 +8,11 @@
 
 /* The thread's sums; NULL if it has none. A handler's calls inside a hook are always
  * recorded: their slot does not show which calls they are inside of. */
-static struct fxt_elided *elided_of(const struct fxt_block *block)
+static struct fxt_elided *elided_of(const struct fxt_thread_writer *writer)
 {
-	return block->number < FXT_ELIDED_THREADS && block->number >= agent_engine.first_slot &&
-	                       block != agent_self.nested
-	               ? fxt_elided(agent_engine.control, block->number)
+	return writer->number < FXT_ELIDED_THREADS && writer->number >= agent_engine.first_slot &&
+	                       writer != agent_self.nested
+	               ? fxt_elided(agent_engine.control, writer->number)
 	               : NULL;
 }
 
@@ -33,19 +33,19 @@ static uint64_t elided_sentinel(const struct fxt_thread_slot *slot)
 
 /* ---- which calls are inside which ---- */
 
-void agent_keep_newest(const struct fxt_block *block)
+void agent_keep_newest(const struct fxt_thread_writer *writer)
 {
 	if (agent_filters_calls())
-		agent_keep_around(slot_top(fxt_slot(&agent_engine, block->number)));
+		agent_keep_around(slot_top(fxt_slot(&agent_engine, writer->number)));
 }
 
 /* Whether a handler, in a hook of its thread, has recorded something inside the newest
  * call. */
-static bool elided_was_interrupted(struct fxt_block *block)
+static bool elided_was_interrupted(struct fxt_thread_writer *writer)
 {
-	if (likely(!load_relaxed(&block->was_interrupted)))
+	if (likely(!load_relaxed(&writer->was_interrupted)))
 		return false;
-	store_relaxed(&block->was_interrupted, 0);
+	store_relaxed(&writer->was_interrupted, 0);
 	return true;
 }
 
@@ -79,12 +79,13 @@ static bool elided_had_its_calls(uint64_t word)
 	       (load_relaxed(&limit->begun) + 1 >= first || add_relaxed(&limit->begun, 1) + 1 >= first);
 }
 
-void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *frame)
+void agent_count_entered(
+        struct fxt_thread_writer *writer, struct fxt_thread_slot *slot, struct fxt_frame *frame)
 {
-	struct fxt_elided *sums = elided_of(block);
+	struct fxt_elided *sums = elided_of(writer);
 	struct fxt_elided_function *function;
 
-	if (elided_was_interrupted(block))
+	if (elided_was_interrupted(writer))
 		frame->call_site |= FXT_FRAME_KEPT;
 	if (!sums || !fxt_elides_calls(agent_engine.control) || !elided_has_index(frame->function) ||
 	        frame->call_site & FXT_FRAME_UNRECORDED)
@@ -188,8 +189,8 @@ static bool elided_is_short(const struct fxt_frame *frame, uint64_t end)
 	return end - frame->start < (own ? own - 1 : load_relaxed(&control->min_duration_ticks));
 }
 
-bool agent_elides(
-        struct fxt_block *block, struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t end)
+bool agent_elides(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
+        const struct fxt_frame *frame, uint64_t end)
 {
 	const struct fxt_frame *around;
 	struct fxt_elided *sums;
@@ -197,7 +198,7 @@ bool agent_elides(
 
 	/* Stored in the frame: if its record cannot be written at once, the slow path asks
 	 * again. */
-	if (elided_was_interrupted(block))
+	if (elided_was_interrupted(writer))
 		agent_keep_around(slot_top(slot));
 	is_kept = frame->call_site & FXT_FRAME_KEPT;
 	if (frame->call_site & FXT_FRAME_UNRECORDED) {
@@ -212,19 +213,19 @@ bool agent_elides(
 		set_top(slot, frame);
 		return true;
 	}
-	sums = elided_of(block);
+	sums = elided_of(writer);
 	around = elided_around(frame);
 	if (!sums || !(elided_is_nobodys(around) || elided_has_index(around->function)))
 		return false;
 	elided_count(sums, slot, frame, around, end);
-	store_relaxed(&block->last, fxt_later(block->last, end));
+	store_relaxed(&writer->last, fxt_later(writer->last, end));
 	set_top(slot, frame);
 	return true;
 }
 
-bool agent_was_eliding(const struct fxt_block *block, const struct fxt_frame *frame)
+bool agent_was_eliding(const struct fxt_thread_writer *writer, const struct fxt_frame *frame)
 {
-	struct fxt_elided *sums = elided_of(block);
+	struct fxt_elided *sums = elided_of(writer);
 
 	if (!sums || !fxt_elides_calls(agent_engine.control) || sums->counted_start != frame->start)
 		return false;

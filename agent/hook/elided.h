@@ -23,9 +23,9 @@
 #include "frames.h"
 #include "writer/elided.h"
 
-/* Something is recorded inside the newest call of the block, so that call is recorded too.
- * The block is SLOW_PATH. */
-void agent_keep_newest(const struct fxt_block *block);
+/* Something is recorded inside the newest call of the writer, so that call is recorded too.
+ * The writer is SLOW_PATH. */
+void agent_keep_newest(const struct fxt_thread_writer *writer);
 
 /* A frame is about to be taken off and is recorded: keeps the call around it. */
 static inline void agent_keep_around(const struct fxt_frame *frame)
@@ -43,17 +43,18 @@ static inline void agent_keep_around_kept(const struct fxt_frame *frame)
 		agent_keep_around(frame);
 }
 
-/* A frame was pushed for a call that may be elided. The block is not IDLE, here and
+/* A frame was pushed for a call that may be elided. The writer is not IDLE, here and
  * below. */
-void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *frame);
+void agent_count_entered(
+        struct fxt_thread_writer *writer, struct fxt_thread_slot *slot, struct fxt_frame *frame);
 
 /* Whether the newest call, which has this frame and ends at `end`, is elided. If so, it is
  * counted and its frame taken off. */
-bool agent_elides(
-        struct fxt_block *block, struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t end);
+bool agent_elides(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
+        const struct fxt_frame *frame, uint64_t end);
 
 /* Whether the newest call, which has this frame, was being elided when a jump left the hook
  * that did it. If so, the call counts, and its frame is still to be taken off. */
-bool agent_was_eliding(const struct fxt_block *block, const struct fxt_frame *frame);
+bool agent_was_eliding(const struct fxt_thread_writer *writer, const struct fxt_frame *frame);
 
 #endif

@@ -18,9 +18,9 @@ static inline struct fxt_string agent_text(const char *text)
 /* Whether events of a category are recorded. */
 bool agent_records_category(const char *category);
 
-/* Writes an event into a claimed block. `extra` is as in fxt_put_event(). False: there is
+/* Writes an event into a claimed writer. `extra` is as in fxt_put_event(). False: there is
  * no room, and the event is dropped. */
-bool agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
+bool agent_write_event(struct fxt_thread_writer *writer, enum fxt_event_type type, const char *category,
         const char *name, uint64_t ticks, const struct fxt_argument *arguments, size_t count, uint64_t extra);
 
 /* Writes an instant, now, on the calling thread. */
@@ -47,10 +47,10 @@ uint64_t agent_flow_id(uint32_t number);
 uint32_t agent_latest_flow(void);
 
 /* Writes one end of a flow, of this type, and the slice it has to lie in, into a claimed
- * block: both or neither. They share a chunk, so circular buffering does not overwrite the
+ * writer: both or neither. They share a chunk, so circular buffering does not overwrite the
  * one without the other. `ticks`: the slice's beginning, the flow's time, the slice's end.
  * False: there is no room. */
-bool agent_write_arrow(struct fxt_block *block, enum fxt_event_type type, const char *category,
+bool agent_write_arrow(struct fxt_thread_writer *writer, enum fxt_event_type type, const char *category,
         const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow);
 
 /* Writes one end of a flow, now, on the calling thread, in a slice with the flow's name.

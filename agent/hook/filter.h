@@ -20,11 +20,11 @@
 #include "writer/elided.h"
 #include "writer/waits.h"
 
-/* The filter that gave the frames of a block their states. `block` NULL: the latest
+/* The filter that gave the frames of a writer their states. `writer` NULL: the latest
  * filter. */
-static inline const struct fxt_callers_filter *agent_callers_filter(const struct fxt_block *block)
+static inline const struct fxt_callers_filter *agent_callers_filter(const struct fxt_thread_writer *writer)
 {
-	uint32_t change = block ? block->filter_in_force : load_acquire(&agent_engine.filter_in_force);
+	uint32_t change = writer ? writer->filter_in_force : load_acquire(&agent_engine.filter_in_force);
 
 	return &agent_engine.callers_filter[change & 1];
 }
@@ -58,11 +58,12 @@ static inline uint64_t agent_filter_all(const struct fxt_callers_filter *filter)
 
 /* The state that calls inside a frame begin with. A handler's calls are inside the calls
  * that it interrupted. */
-static inline uint64_t agent_filter_inside(const struct fxt_block *block, const struct fxt_frame *frame)
+static inline uint64_t agent_filter_inside(
+        const struct fxt_thread_writer *writer, const struct fxt_frame *frame)
 {
-	const struct fxt_callers_filter *filter = agent_callers_filter(block);
+	const struct fxt_callers_filter *filter = agent_callers_filter(writer);
 
-	if (is_sentinel(frame) && block == agent_self.nested)
+	if (is_sentinel(frame) && writer == agent_self.nested)
 		frame = slot_top(agent_self.slot) - 1;
 	if (!is_sentinel(frame))
 		return frame->call_site & FXT_FRAME_STATE &
@@ -72,7 +73,7 @@ static inline uint64_t agent_filter_inside(const struct fxt_block *block, const 
 
 /* The decision on the function with this word. 0: there is none, or it was on another
  * function. */
-static inline unsigned agent_filter_decision(const struct fxt_block *block, uint64_t word)
+static inline unsigned agent_filter_decision(const struct fxt_thread_writer *writer, uint64_t word)
 {
 	uint64_t index = fxt_frame_index(word);
 	uint64_t decision =
@@ -80,16 +81,16 @@ static inline unsigned agent_filter_decision(const struct fxt_block *block, uint
 
 	if (!fxt_decision_is_on(decision, word))
 		return 0;
-	return fxt_decided_by(decision, block->filter_in_force);
+	return fxt_decided_by(decision, writer->filter_in_force);
 }
 
 /* The state of a frame for a call inside `outer` of the function with this word. */
 static inline uint64_t agent_filter_state(
-        const struct fxt_block *block, const struct fxt_frame *outer, uint64_t word)
+        const struct fxt_thread_writer *writer, const struct fxt_frame *outer, uint64_t word)
 {
-	const struct fxt_callers_filter *filter = agent_callers_filter(block);
-	uint64_t state = agent_filter_inside(block, outer);
-	unsigned decision = agent_filter_decision(block, word);
+	const struct fxt_callers_filter *filter = agent_callers_filter(writer);
+	uint64_t state = agent_filter_inside(writer, outer);
+	unsigned decision = agent_filter_decision(writer, word);
 
 	if (decision & FXT_DECIDED_NOT_UNDER)
 		state |= FXT_FRAME_NOT_UNDER;
@@ -106,40 +107,40 @@ static inline uint64_t agent_filter_state(
 	return load_relaxed(&filter->depth_limit) ? state - fxt_frame_depth(1) : state;
 }
 
-/* Whether the frames of the block have states of an earlier filter
+/* Whether the frames of the writer have states of an earlier filter
  * (agent_filter_follow_change). */
-static inline bool agent_filter_has_changed(const struct fxt_block *block)
+static inline bool agent_filter_has_changed(const struct fxt_thread_writer *writer)
 {
 	/* Acquire: pairs with the helper's release. */
-	return block->filter_in_force != load_acquire(&agent_engine.filter_in_force);
+	return writer->filter_in_force != load_acquire(&agent_engine.filter_in_force);
 }
 
 /* The call site with the state for a call of an excluded function that must have a frame
  * (slow_path.c). */
 static inline const void *agent_filter_site_unrecorded(
-        const struct fxt_block *block, const struct fxt_frame *outer, const void *call_site)
+        const struct fxt_thread_writer *writer, const struct fxt_frame *outer, const void *call_site)
 {
-	uint64_t state = load_relaxed(&agent_callers_filter(block)->has_states)
-	                         ? agent_filter_inside(block, outer)
+	uint64_t state = load_relaxed(&agent_callers_filter(writer)->has_states)
+	                         ? agent_filter_inside(writer, outer)
 	                         : 0;
 
 	return (const void *)((uintptr_t)call_site | (uintptr_t)(state | FXT_FRAME_UNRECORDED));
 }
 
-/* Gives the frames of the block the states of the filter in force. The block is
+/* Gives the frames of the writer the states of the filter in force. The writer is
  * SLOW_PATH. */
-void agent_filter_follow_change(struct fxt_block *block);
+void agent_filter_follow_change(struct fxt_thread_writer *writer);
 
 /* The value that a frame for this call keeps as its call site: the address with the
  * state. */
-static inline const void *agent_filter_site(
-        const struct fxt_block *block, const struct fxt_frame *outer, uint64_t word, const void *call_site)
+static inline const void *agent_filter_site(const struct fxt_thread_writer *writer,
+        const struct fxt_frame *outer, uint64_t word, const void *call_site)
 {
 	uint64_t state = 0;
 
-	if (load_relaxed(&agent_callers_filter(block)->has_states))
-		state = fxt_is_wait(word) ? agent_filter_inside(block, outer)
-		                          : agent_filter_state(block, outer, word);
+	if (load_relaxed(&agent_callers_filter(writer)->has_states))
+		state = fxt_is_wait(word) ? agent_filter_inside(writer, outer)
+		                          : agent_filter_state(writer, outer, word);
 	if (load_relaxed(&agent_engine.control->mutes_calls) && !fxt_is_wait(word))
 		state |= FXT_FRAME_UNRECORDED;
 	return (const void *)((uintptr_t)call_site | (uintptr_t)state);

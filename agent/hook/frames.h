@@ -73,10 +73,10 @@ static inline bool is_dead_of_any_state(
 	               (frame->call_site & ~FXT_FRAME_STATE) != (uint64_t)(uintptr_t)call_site);
 }
 
-/* Whether a block is a coroutine's. Its frames keep addresses. */
-static inline bool is_coroutines(const struct fxt_block *block)
+/* Whether a writer is a coroutine's. Its frames keep addresses. */
+static inline bool is_coroutines(const struct fxt_thread_writer *writer)
 {
-	return block != agent_self.block && block != agent_self.nested;
+	return writer != agent_self.writer && writer != agent_self.nested;
 }
 
 /* The number of the thread's signal stack that an address is on, from 1. 0: it is on no
@@ -91,13 +91,13 @@ static inline int agent_signal_stack_of(uint64_t address)
 }
 
 /*
- * The stack that an address is on, among the stacks on which the frames of a block may be:
- * 0 = the block's own, 1 = an unknown one, 2 or more = a signal stack. This does not depend on where the stacks lie. Only addresses on the same stack can
+ * The stack that an address is on, among the stacks on which the frames of a writer may be:
+ * 0 = the writer's own, 1 = an unknown one, 2 or more = a signal stack. This does not depend on where the stacks lie. Only addresses on the same stack can
  * be compared. The frames on all stacks except 0 are handlers'.
  */
-static inline int agent_stack_of(const struct fxt_block *block, uint64_t stack_offset)
+static inline int agent_stack_of(const struct fxt_thread_writer *writer, uint64_t stack_offset)
 {
-	bool is_coroutine = is_coroutines(block);
+	bool is_coroutine = is_coroutines(writer);
 	int signal_stack =
 	        agent_signal_stack_of(is_coroutine ? stack_offset : agent_stack_address(stack_offset));
 
@@ -106,39 +106,40 @@ static inline int agent_stack_of(const struct fxt_block *block, uint64_t stack_o
 
 /*
  * Whether the code that continues at `stack_offset` has left a frame: the code is higher on
- * the same stack, or it is on the block's own stack and the frame is on another, a
+ * the same stack, or it is on the writer's own stack and the frame is on another, a
  * handler's. Handlers nest on the calls that they interrupted, wherever their stack lies.
  */
 static inline bool is_left(
-        const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
+        const struct fxt_thread_writer *writer, const struct fxt_frame *frame, uint64_t stack_offset)
 {
-	int stack = agent_stack_of(block, stack_offset);
+	int stack = agent_stack_of(writer, stack_offset);
 
-	if (agent_stack_of(block, frame->stack_offset) != stack)
+	if (agent_stack_of(writer, frame->stack_offset) != stack)
 		return stack == 0;
 	return frame->stack_offset < stack_offset;
 }
 
-/* Pushes the frame of a call or a wait that begins now. There is room, and the block is
+/* Pushes the frame of a call or a wait that begins now. There is room, and the writer is
  * SLOW_PATH. */
-static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
-        uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)
+static inline void agent_push(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
+        struct fxt_frame *top, uint64_t word, const void *call_site, uint64_t stack_offset,
+        enum fxt_clock_kind clock)
 {
 	top->call_site = (uint64_t)(uintptr_t)call_site;
 	top->stack_offset = stack_offset;
-	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
+	uint64_t start = fxt_later(fxt_clock_ticks(clock), writer->last + agent_engine.step);
 	top->start = start;
 	top->function = word;
-	store_relaxed(&block->last, start);
+	store_relaxed(&writer->last, start);
 	set_top(slot, top + 1);
 }
 
 /* Sends the thread's next hook to the slow path, on whichever stack it may be. Can be
  * called anywhere on the thread. */
-static inline void agent_force_slow_path(struct fxt_block *block)
+static inline void agent_force_slow_path(struct fxt_thread_writer *writer)
 {
-	store_relaxed(&block->limit, 0);
-	store_relaxed(&block->top_limit, 0);
+	store_relaxed(&writer->limit, 0);
+	store_relaxed(&writer->top_limit, 0);
 }
 
 #endif

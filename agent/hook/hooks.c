@@ -26,36 +26,36 @@ static bool hooks_must_look(const struct fxt_thread_slot *slot, const void *func
 }
 
 static COLD void hooks_enter_excluded(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+        struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset)
 {
-	const struct fxt_block *nested = agent_self.nested;
+	const struct fxt_thread_writer *nested = agent_self.nested;
 
-	if (!block || block->is_full)
+	if (!writer || writer->is_full)
 		return;
-	if (block->busy != FXT_IDLE) {
+	if (writer->busy != FXT_IDLE) {
 		if (nested && hooks_must_look(fxt_slot(&agent_engine, nested->number), function, call_site,
 		                      stack_offset))
-			agent_enter_nested(block, function, call_site, stack_offset);
+			agent_enter_nested(writer, function, call_site, stack_offset);
 	} else if (hooks_must_look(agent_self.slot, function, call_site, stack_offset) ||
 	           !agent_stack_is_own(agent_stack_address(stack_offset))) {
-		agent_enter_slow_path(block, function, call_site, stack_offset);
+		agent_enter_slow_path(writer, function, call_site, stack_offset);
 	}
 }
 
 /* Enters a function that the fast look-up does not find: it is excluded or new. */
 static COLD void hooks_enter_unknown(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+        struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset)
 {
 	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
 		if (agent_engine.filter_changes)
-			hooks_enter_excluded(block, function, call_site, stack_offset);
+			hooks_enter_excluded(writer, function, call_site, stack_offset);
 		agent_patch_later(function, agent_stack_address(stack_offset), false);
 		return;
 	}
-	if (block->busy != FXT_IDLE)
-		agent_enter_nested(block, function, call_site, stack_offset);
+	if (writer->busy != FXT_IDLE)
+		agent_enter_nested(writer, function, call_site, stack_offset);
 	else
-		agent_enter_slow_path(block, function, call_site, stack_offset);
+		agent_enter_slow_path(writer, function, call_site, stack_offset);
 }
 
 /* Handles functions that are not excluded, or are not found excluded at their first place
@@ -63,18 +63,18 @@ static COLD void hooks_enter_unknown(
 static __attribute__((noinline)) void hooks_enter_further(
         void *function, void *call_site, uint64_t stack_offset)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 	uint64_t word;
 
-	if (unlikely(!block)) {
+	if (unlikely(!writer)) {
 		agent_enter_first(function, call_site, stack_offset);
 		return;
 	}
 	word = fxt_function_probe(&agent_engine.functions, (uint64_t)(uintptr_t)function, 1, 0);
 	if (likely(word))
-		agent_enter_known(block, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
+		agent_enter_known(writer, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
 	else
-		hooks_enter_unknown(block, function, call_site, stack_offset);
+		hooks_enter_unknown(writer, function, call_site, stack_offset);
 }
 
 /* Makes only tail calls, so that no register is saved for excluded functions. */
@@ -90,37 +90,37 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 }
 
 /* Enters a call of a session that filters calls. */
-static void hooks_enter_filtered(struct fxt_block *block, const void *function, const void *call_site,
-        uint64_t stack_offset, uint64_t word)
+static void hooks_enter_filtered(struct fxt_thread_writer *writer, const void *function,
+        const void *call_site, uint64_t stack_offset, uint64_t word)
 {
 	struct fxt_thread_slot *slot = agent_self.slot;
 	struct fxt_frame *top;
 	uint32_t trigger;
 
-	if (block->busy != FXT_IDLE) {
-		agent_enter_nested(block, function, call_site, stack_offset);
+	if (writer->busy != FXT_IDLE) {
+		agent_enter_nested(writer, function, call_site, stack_offset);
 		return;
 	}
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	top = slot_top(slot);
-	if ((uint64_t)(uintptr_t)top >= load_foldable(&block->top_limit) || !agent_filter_knows(word) ||
-	        agent_filter_has_changed(block) || is_dead_of_any_state(top - 1, stack_offset, call_site)) {
-		agent_enter_slow_path(block, function, call_site, stack_offset);
+	if ((uint64_t)(uintptr_t)top >= load_foldable(&writer->top_limit) || !agent_filter_knows(word) ||
+	        agent_filter_has_changed(writer) || is_dead_of_any_state(top - 1, stack_offset, call_site)) {
+		agent_enter_slow_path(writer, function, call_site, stack_offset);
 		return;
 	}
 	trigger = agent_trigger_begin(word);
-	agent_push(block, slot, top, word, agent_filter_site(block, top - 1, word, call_site), stack_offset,
+	agent_push(writer, slot, top, word, agent_filter_site(writer, top - 1, word, call_site), stack_offset,
 	        agent_engine.clock);
-	agent_count_entered(block, slot, top);
-	store_release(&block->busy, FXT_IDLE);
+	agent_count_entered(writer, slot, top);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_trigger_raise(trigger);
 }
 
 void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer)
 {
 	uint64_t stack_offset, word;
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	if (!agent_records_calls()) {
 		enum agent_call call = agent_begin_with_call();
@@ -135,61 +135,61 @@ void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer
 		return;
 	}
 	stack_offset = agent_stack_offset(stack_pointer);
-	block = agent_self.block;
+	writer = agent_self.writer;
 	word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
-	if (unlikely(!block))
+	if (unlikely(!writer))
 		agent_enter_first(function, call_site, stack_offset);
 	else if (unlikely(!word))
-		hooks_enter_unknown(block, function, call_site, stack_offset);
+		hooks_enter_unknown(writer, function, call_site, stack_offset);
 	else if (agent_filters_calls())
-		hooks_enter_filtered(block, function, call_site, stack_offset, word);
+		hooks_enter_filtered(writer, function, call_site, stack_offset, word);
 	else
-		agent_enter_known(block, function, call_site, stack_offset, word, agent_engine.clock);
+		agent_enter_known(writer, function, call_site, stack_offset, word, agent_engine.clock);
 }
 
 /* Leaves a call of a session that filters calls. */
 static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct fxt_frame *frame;
 	uint32_t trigger;
 	uint64_t *position, end;
 
-	if (!block) {
+	if (!writer) {
 		agent_leave_first(function, stack_pointer);
 		return;
 	}
-	if (block->busy != FXT_IDLE) {
-		agent_leave_nested(block, function, stack_pointer);
+	if (writer->busy != FXT_IDLE) {
+		agent_leave_nested(writer, function, stack_pointer);
 		return;
 	}
 	/* WRITING also while a call is elided: a stop then waits for the sums. */
-	store_relaxed(&block->busy, FXT_WRITING);
+	store_relaxed(&writer->busy, FXT_WRITING);
 	compiler_barrier();
 	frame = slot_top(slot) - 1;
-	if (!load_relaxed(&block->top_limit) /* the slow path was requested */ ||
+	if (!load_relaxed(&writer->top_limit) /* the slow path was requested */ ||
 	        !is_frame_of(frame, function)) {
-		agent_leave_slow_path(block, function, stack_pointer);
+		agent_leave_slow_path(writer, function, stack_pointer);
 		return;
 	}
 	/* A call that is unrecorded because of its callers is not timed. */
 	end = frame->call_site & FXT_FRAME_UNRECORDED
-	              ? block->last
-	              : fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
+	              ? writer->last
+	              : fxt_later(fxt_clock_ticks(agent_engine.clock), writer->last);
 	trigger = agent_trigger_of(frame, end);
-	if (!agent_elides(block, slot, frame, end)) {
+	if (!agent_elides(writer, slot, frame, end)) {
 		agent_keep_around(frame); /* also for a lost call: a slice will report the loss */
 		if (!agent_word_is_indexed(frame->function, function) ||
-		        !fxt_chunk_has_room(block, slot, &position)) {
-			agent_leave_slow_path(block, function, stack_pointer);
+		        !fxt_chunk_has_room(writer, slot, &position)) {
+			agent_leave_slow_path(writer, function, stack_pointer);
 			return;
 		}
-		fxt_chunk_put_call(block, slot, position, frame->function, frame->start, end);
+		fxt_chunk_put_call(writer, slot, position, frame->function, frame->start, end);
 		set_top(slot, frame);
-		store_relaxed(&block->last, end);
+		store_relaxed(&writer->last, end);
 	}
-	store_release(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_trigger_raise(trigger);
 }
 

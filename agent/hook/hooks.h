@@ -31,48 +31,48 @@ static inline bool agent_word_is_indexed(uint64_t word, const void *function)
 }
 
 /* Enters a call of the function with this word. */
-AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void *call_site,
+AGENT_HOOK void agent_enter_known(struct fxt_thread_writer *writer, void *function, void *call_site,
         uint64_t stack_offset, uint64_t word, enum fxt_clock_kind clock)
 {
 	struct fxt_thread_slot *slot = agent_self.slot;
 
-	if (unlikely(block->busy != FXT_IDLE)) {
-		agent_enter_nested(block, function, call_site, stack_offset);
+	if (unlikely(writer->busy != FXT_IDLE)) {
+		agent_enter_nested(writer, function, call_site, stack_offset);
 		return;
 	}
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	struct fxt_frame *top = slot_top(slot);
 
-	if (unlikely((uint64_t)(uintptr_t)top >= load_foldable(&block->top_limit) ||
+	if (unlikely((uint64_t)(uintptr_t)top >= load_foldable(&writer->top_limit) ||
 	             is_dead(top - 1, stack_offset, call_site))) {
-		agent_enter_slow_path(block, function, call_site, stack_offset);
+		agent_enter_slow_path(writer, function, call_site, stack_offset);
 		return;
 	}
-	agent_push(block, slot, top, word, call_site, stack_offset, clock);
-	store_release(&block->busy, FXT_IDLE);
+	agent_push(writer, slot, top, word, call_site, stack_offset, clock);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 /* Leaves a call if the newest frame is not its function's, or if the function's name is
- * local to a chunk. The block is WRITING. */
-void agent_leave_mismatched(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+ * local to a chunk. The writer is WRITING. */
+void agent_leave_mismatched(struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
         __attribute__((noinline));
 
 AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clock_kind clock)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (unlikely(!block)) {
+	if (unlikely(!writer)) {
 		agent_leave_first(function, stack_pointer);
 		return;
 	}
-	if (unlikely(block->busy != FXT_IDLE)) {
-		agent_leave_nested(block, function, stack_pointer);
+	if (unlikely(writer->busy != FXT_IDLE)) {
+		agent_leave_nested(writer, function, stack_pointer);
 		return;
 	}
 	struct fxt_thread_slot *slot = agent_self.slot;
 
-	store_relaxed(&block->busy, FXT_WRITING);
+	store_relaxed(&writer->busy, FXT_WRITING);
 	compiler_barrier();
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
@@ -82,22 +82,22 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	uint64_t word = frame->function;
 
 	if (unlikely(!agent_word_is_indexed(word, function))) {
-		agent_leave_mismatched(block, function, stack_pointer);
+		agent_leave_mismatched(writer, function, stack_pointer);
 		return;
 	}
 	uint64_t *position;
 
-	if (unlikely(!fxt_chunk_has_room(block, slot, &position))) {
-		agent_leave_slow_path(block, function, stack_pointer);
+	if (unlikely(!fxt_chunk_has_room(writer, slot, &position))) {
+		agent_leave_slow_path(writer, function, stack_pointer);
 		return;
 	}
 	uint64_t now = fxt_clock_ticks(clock);
-	uint64_t end = fxt_later(now, load_relaxed(&block->last));
+	uint64_t end = fxt_later(now, load_relaxed(&writer->last));
 
-	fxt_chunk_put_call(block, slot, position, word, frame->start, end);
+	fxt_chunk_put_call(writer, slot, position, word, frame->start, end);
 	set_top(slot, frame);
-	store_relaxed(&block->last, end);
-	store_release(&block->busy, FXT_IDLE);
+	store_relaxed(&writer->last, end);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 /* Enters a call of a function if its word is not in the first entry of the function table
@@ -121,13 +121,13 @@ AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack
 
 	if (likely(recording == AGENT_BY_COUNTER)) {
 		uint64_t stack_offset = agent_stack_offset(stack_pointer);
-		struct fxt_block *block = agent_self.block;
+		struct fxt_thread_writer *writer = agent_self.writer;
 		uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
-		if (unlikely(!block || !fxt_function_is(word, (uint64_t)(uintptr_t)function)))
+		if (unlikely(!writer || !fxt_function_is(word, (uint64_t)(uintptr_t)function)))
 			agent_enter_probing(function, call_site, stack_offset);
 		else
-			agent_enter_known(block, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
+			agent_enter_known(writer, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
 	} else if (unlikely(recording > AGENT_BY_COUNTER)) {
 		agent_enter_general(function, call_site, stack_pointer);
 	}

@@ -30,10 +30,10 @@ static void inherited_forget(void)
  * handler inside a hook: that hook continues in the child as if nothing had happened. */
 static bool inherited_is_known(void)
 {
-	const struct fxt_block *block = agent_self.block;
+	const struct fxt_thread_writer *writer = agent_self.writer;
 
 	return agent_records_calls() && agent_thread_state() == AGENT_THREAD_OUTSIDE &&
-	       block->run == load_relaxed(&agent_engine.run) && !block->is_full && !block->frameless_calls;
+	       writer->run == load_relaxed(&agent_engine.run) && !writer->is_full && !writer->frameless_calls;
 }
 
 /* NULL: there are none, or no memory for them. */
@@ -70,10 +70,10 @@ void agent_inherited_before_fork(void)
 	if (!inherited_is_known())
 		return;
 	/* Keeps signal handlers from moving the shadow stack during the copy. */
-	store_relaxed(&agent_self.block->busy, FXT_SLOW_PATH);
+	store_relaxed(&agent_self.writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	agent_self.inheritance = inherited_copy();
-	store_release(&agent_self.block->busy, FXT_IDLE);
+	store_release(&agent_self.writer->busy, FXT_IDLE);
 }
 
 void agent_inherited_in_parent(void)
@@ -99,7 +99,7 @@ void agent_inherited_prepare(void)
 }
 
 /* A call that was open at the fork. The child does not inherit the parent's waits. */
-static void inherited_push(struct fxt_block *block, const struct fxt_frame *inherited)
+static void inherited_push(struct fxt_thread_writer *writer, const struct fxt_frame *inherited)
 {
 	uint64_t address = inherited->function >> FXT_FRAME_INDEX_BITS, word;
 
@@ -107,7 +107,7 @@ static void inherited_push(struct fxt_block *block, const struct fxt_frame *inhe
 		return;
 	word = agent_function_word(address);
 	if (fxt_function_is(word, address))
-		agent_push_inherited(block, inherited, word);
+		agent_push_inherited(writer, inherited, word);
 }
 
 void agent_inherited_look(void)
@@ -121,18 +121,19 @@ void agent_inherited_look(void)
 void agent_inherit(void)
 {
 	const struct agent_inheritance *inheritance = agent_self.inheritance;
-	struct fxt_block *block = inheritance && agent_records_calls() ? agent_claim_for_wait() : NULL;
+	struct fxt_thread_writer *writer =
+	        inheritance && agent_records_calls() ? agent_claim_for_wait() : NULL;
 
-	if (block) {
-		struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	if (writer) {
+		struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 
 		/* The child has recorded nothing of it yet. Records from before its rebirth
 		 * are gone if there was a start since. */
-		if (block->last == slot->began && inheritance->is_birth_recorded)
-			store_relaxed(&block->last, slot->began = inheritance->birth);
+		if (writer->last == slot->began && inheritance->is_birth_recorded)
+			store_relaxed(&writer->last, slot->began = inheritance->birth);
 		for (uint64_t i = 0; i < inheritance->count; i++)
-			inherited_push(block, &inheritance->frames[i]);
-		agent_release(block);
+			inherited_push(writer, &inheritance->frames[i]);
+		agent_release(writer);
 	}
 	inherited_forget();
 }

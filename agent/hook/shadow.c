@@ -1,6 +1,6 @@
 /*
  * Changes shadow stacks on the slow path (shadow.h): ends, abandons and counts calls, and
- * opens waits. Runs on the thread that owns the block, inside a hook or an interposed
+ * opens waits. Runs on the thread that owns the writer, inside a hook or an interposed
  * function. It must not be entered with the engine's lock held.
  */
 #include "shadow.h"
@@ -12,17 +12,17 @@
 #include "writer/encode.h"
 #include "writer/waits.h"
 
-static struct fxt_thread_slot *shadow_slot(const struct fxt_block *block)
+static struct fxt_thread_slot *shadow_slot(const struct fxt_thread_writer *writer)
 {
-	return fxt_slot(&agent_engine, block->number);
+	return fxt_slot(&agent_engine, writer->number);
 }
 
-void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
+void agent_count_lost(struct fxt_thread_writer *writer, uint64_t calls, uint64_t ticks)
 {
-	struct fxt_block *own = agent_self.block;
+	struct fxt_thread_writer *own = agent_self.writer;
 
-	if (block != agent_self.nested) {
-		fxt_chunk_count_lost(&agent_engine, block, shadow_slot(block), calls, ticks);
+	if (writer != agent_self.nested) {
+		fxt_chunk_count_lost(&agent_engine, writer, shadow_slot(writer), calls, ticks);
 		return;
 	}
 	/* A gap cannot be shown for these: the calls that the handler interrupted continue
@@ -34,24 +34,24 @@ void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 /* Writes the record of the newest frame, a wait, whatever it takes, and takes the frame
  * off. False: the record cannot be written now. */
 static bool shadow_write_wait(
-        struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+        struct fxt_thread_writer *writer, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
 	struct fxt_engine *e = &agent_engine;
 	uint64_t record[FXT_WAIT_WORDS];
 	uint64_t words = fxt_put_wait(record, FXT_EVENT_DURATION_COMPLETE,
-	        fxt_thread_index(shadow_slot(block)->thread_index), frame, is_abandoned, end);
+	        fxt_thread_index(shadow_slot(writer)->thread_index), frame, is_abandoned, end);
 
-	while (!fxt_chunk_try_write(e, block, record, words, true))
-		if (fxt_chunk_is_dropping(e, block) || !fxt_chunk_reserve(e, block, words))
+	while (!fxt_chunk_try_write(e, writer, record, words, true))
+		if (fxt_chunk_is_dropping(e, writer) || !fxt_chunk_reserve(e, writer, words))
 			return false;
 	return true;
 }
 
 static bool shadow_write_call(
-        struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+        struct fxt_thread_writer *writer, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
 	struct fxt_engine *e = &agent_engine;
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
 	uint64_t address = frame->function >> FXT_FRAME_INDEX_BITS;
 	enum fxt_known_string category =
@@ -66,22 +66,23 @@ static bool shadow_write_call(
 		/* An index of the chunk is void with the chunk: then the write below fails,
 		 * and the loop asks again. */
 		if (is_local)
-			index = fxt_local_index(e, block, address, module, FXT_CALL_WORDS + 1);
+			index = fxt_local_index(e, writer, address, module, FXT_CALL_WORDS + 1);
 		if (!index)
 			break;
 		size_t size = fxt_put_event(words, FXT_CALL_WORDS + 1, FXT_EVENT_DURATION_COMPLETE,
 		        fxt_thread_index(slot->thread_index), fxt_string_index(category),
 		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
 
-		if (fxt_chunk_try_write(e, block, words, size, true))
+		if (fxt_chunk_try_write(e, writer, words, size, true))
 			return true;
-		if (!is_local && !fxt_chunk_reserve(e, block, size))
+		if (!is_local && !fxt_chunk_reserve(e, writer, size))
 			break;
 	}
 	return false;
 }
 
-bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+bool agent_end_frame(
+        struct fxt_thread_writer *writer, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
 	struct fxt_engine *e = &agent_engine;
 	bool is_wait = fxt_is_wait(frame->function);
@@ -89,26 +90,26 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 
 	if (agent_filters_calls() || frame->call_site & FXT_FRAME_UNRECORDED) {
 		trigger = agent_trigger_of(frame, end);
-		if (agent_elides(block, shadow_slot(block), frame, end)) {
+		if (agent_elides(writer, shadow_slot(writer), frame, end)) {
 			agent_trigger_raise(trigger);
 			return true;
 		}
 		agent_keep_around(frame);
 	}
-	if (is_wait ? shadow_write_wait(block, frame, end, is_abandoned)
-	            : shadow_write_call(block, frame, end, is_abandoned)) {
+	if (is_wait ? shadow_write_wait(writer, frame, end, is_abandoned)
+	            : shadow_write_call(writer, frame, end, is_abandoned)) {
 		agent_trigger_raise(trigger);
 		return true;
 	}
-	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
+	if (load_relaxed(&e->run) != writer->run && !load_relaxed(&e->broken))
 		return false;
 	if (e->mode == FXT_ONESHOT && !load_relaxed(&e->broken)) {
-		fxt_stack_keep(e, block, end);
+		fxt_stack_keep(e, writer, end);
 		return true;
 	}
 	if (fxt_is_counted(frame->function))
-		agent_count_lost(block, 1, end);
-	set_top(shadow_slot(block), frame);
+		agent_count_lost(writer, 1, end);
+	set_top(shadow_slot(writer), frame);
 	if (load_relaxed(&e->broken))
 		agent_set_recording(AGENT_QUIET); /* no manager reads this any more */
 	return true;
@@ -116,60 +117,60 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 
 /* ---- abandoned calls ---- */
 
-void agent_abandon_newest(struct fxt_block *block, uint64_t end)
+void agent_abandon_newest(struct fxt_thread_writer *writer, uint64_t end)
 {
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
-	if (!agent_end_frame(block, frame, end, true))
+	if (!agent_end_frame(writer, frame, end, true))
 		set_top(slot, frame);
-	block->frameless_calls = 0; /* they were inside this call */
+	writer->frameless_calls = 0; /* they were inside this call */
 }
 
-static uint64_t shadow_now(const struct fxt_block *block)
+static uint64_t shadow_now(const struct fxt_thread_writer *writer)
 {
-	return fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
+	return fxt_later(fxt_clock_ticks(agent_engine.clock), writer->last);
 }
 
-static void shadow_abandon_all(struct fxt_block *block, uint64_t end)
+static void shadow_abandon_all(struct fxt_thread_writer *writer, uint64_t end)
 {
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 
-	block->frameless_calls = 0;
+	writer->frameless_calls = 0;
 	while (!is_sentinel(slot_top(slot) - 1))
-		agent_abandon_newest(block, end);
-	store_relaxed(&block->last, fxt_later(block->last, end));
+		agent_abandon_newest(writer, end);
+	store_relaxed(&writer->last, fxt_later(writer->last, end));
 }
 
-void agent_abandon_all(struct fxt_block *block)
+void agent_abandon_all(struct fxt_thread_writer *writer)
 {
-	if (agent_may_record(block))
-		shadow_abandon_all(block, shadow_now(block));
+	if (agent_may_record(writer))
+		shadow_abandon_all(writer, shadow_now(writer));
 }
 
 /* Ends the calls without marking them as abandoned: they will continue. */
-void agent_suspend_all(struct fxt_block *block)
+void agent_suspend_all(struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 
-	if (!agent_may_record(block))
+	if (!agent_may_record(writer))
 		return;
-	uint64_t end = shadow_now(block);
+	uint64_t end = shadow_now(writer);
 
-	block->frameless_calls = 0;
+	writer->frameless_calls = 0;
 	while (!is_sentinel(slot_top(slot) - 1)) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
-		if (!agent_end_frame(block, frame, end, false))
+		if (!agent_end_frame(writer, frame, end, false))
 			set_top(slot, frame);
 	}
-	store_relaxed(&block->last, fxt_later(block->last, end));
+	store_relaxed(&writer->last, fxt_later(writer->last, end));
 }
 
-void agent_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site)
+void agent_abandon_dead(struct fxt_thread_writer *writer, uint64_t stack_offset, const void *call_site)
 {
-	struct fxt_thread_slot *slot = shadow_slot(block);
-	int stack = agent_stack_of(block, stack_offset);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
+	int stack = agent_stack_of(writer, stack_offset);
 	uint64_t end = 0;
 
 	for (;;) {
@@ -177,58 +178,58 @@ void agent_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const vo
 
 		if (is_sentinel(frame) || !is_dead_of_any_state(frame, stack_offset, call_site))
 			break;
-		if (stack != 0 && agent_stack_of(block, frame->stack_offset) != stack)
+		if (stack != 0 && agent_stack_of(writer, frame->stack_offset) != stack)
 			break;
 		if (!end) /* nearly always no frame is dead, and no time is needed */
-			end = shadow_now(block);
-		agent_abandon_newest(block, end);
-		store_relaxed(&block->last, fxt_later(block->last, end));
+			end = shadow_now(writer);
+		agent_abandon_newest(writer, end);
+		store_relaxed(&writer->last, fxt_later(writer->last, end));
 	}
 }
 
-static bool shadow_is_left(
-        const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset, bool keep_equal)
+static bool shadow_is_left(const struct fxt_thread_writer *writer, const struct fxt_frame *frame,
+        uint64_t stack_offset, bool keep_equal)
 {
 	if (frame->stack_offset == stack_offset)
 		return !keep_equal && frame[-1].stack_offset == stack_offset;
-	return is_left(block, frame, stack_offset);
+	return is_left(writer, frame, stack_offset);
 }
 
-void agent_abandon_below(struct fxt_block *block, uint64_t stack_offset, bool keep_equal)
+void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset, bool keep_equal)
 {
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 	uint64_t end = 0;
 
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
-		if (is_sentinel(frame) || !shadow_is_left(block, frame, stack_offset, keep_equal))
+		if (is_sentinel(frame) || !shadow_is_left(writer, frame, stack_offset, keep_equal))
 			break;
 		if (!end) /* often none is left when an exception runs a destructor */
-			end = shadow_now(block);
-		agent_abandon_newest(block, end);
-		store_relaxed(&block->last, fxt_later(block->last, end));
+			end = shadow_now(writer);
+		agent_abandon_newest(writer, end);
+		store_relaxed(&writer->last, fxt_later(writer->last, end));
 	}
 }
 
-bool agent_may_record(struct fxt_block *block)
+bool agent_may_record(struct fxt_thread_writer *writer)
 {
 	struct fxt_engine *e = &agent_engine;
 
-	switch (fxt_thread_check(e, block)) {
+	switch (fxt_thread_check(e, writer)) {
 	case FXT_THREAD_STOPPED:
 		return false;
 	case FXT_THREAD_RESUMED:
-		shadow_abandon_all(block, fxt_later(e->stopped_ticks, block->last));
+		shadow_abandon_all(writer, fxt_later(e->stopped_ticks, writer->last));
 		return true;
 	default:
 		return true;
 	}
 }
 
-struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *function)
+struct fxt_frame *agent_find_frame(const struct fxt_thread_writer *writer, const void *function)
 {
-	struct fxt_frame *frame = slot_top(shadow_slot(block)) - 1;
+	struct fxt_frame *frame = slot_top(shadow_slot(writer)) - 1;
 
 	while (!is_sentinel(frame) && !is_frame_of(frame, function))
 		frame--;
@@ -237,88 +238,90 @@ struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *fu
 
 /* ---- waits ---- */
 
-bool agent_make_room(struct fxt_block *block)
+bool agent_make_room(struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 
-	if (!block->top_limit)
-		fxt_stack_restore_limit(&agent_engine, block);
-	if ((uint64_t)(uintptr_t)slot_top(slot) >= block->top_limit && fxt_stack_grow(&agent_engine, block))
-		set_sentinel(slot, block == agent_self.block ? agent_self.stack_bytes : UINT64_MAX);
-	return (uint64_t)(uintptr_t)slot_top(slot) < block->top_limit;
+	if (!writer->top_limit)
+		fxt_stack_restore_limit(&agent_engine, writer);
+	if ((uint64_t)(uintptr_t)slot_top(slot) >= writer->top_limit && fxt_stack_grow(&agent_engine, writer))
+		set_sentinel(slot, writer == agent_self.writer ? agent_self.stack_bytes : UINT64_MAX);
+	return (uint64_t)(uintptr_t)slot_top(slot) < writer->top_limit;
 }
 
-bool agent_push_inherited(struct fxt_block *block, const struct fxt_frame *call, uint64_t word)
+bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_frame *call, uint64_t word)
 {
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 	struct fxt_frame *top;
 
-	if (block->is_full || !agent_make_room(block))
+	if (writer->is_full || !agent_make_room(writer))
 		return false;
 	top = slot_top(slot);
 	*top = (struct fxt_frame){.function = fxt_inherited_word(word),
 	        .call_site = call->call_site & ~FXT_FRAME_KEPT,
 	        .stack_offset = call->stack_offset,
-	        .start = block->last + agent_engine.step};
-	store_relaxed(&block->last, top->start);
+	        .start = writer->last + agent_engine.step};
+	store_relaxed(&writer->last, top->start);
 	set_top(slot, top + 1);
 	return true;
 }
 
-uint64_t agent_begin_wait(struct fxt_block *block, uint64_t word, uint32_t symbol, uint64_t stack_pointer)
+uint64_t agent_begin_wait(
+        struct fxt_thread_writer *writer, uint64_t word, uint32_t symbol, uint64_t stack_pointer)
 {
 	const void *call_site = (const void *)(uintptr_t)symbol;
-	uint64_t stack_offset = is_coroutines(block) ? stack_pointer : agent_stack_offset(stack_pointer);
+	uint64_t stack_offset = is_coroutines(writer) ? stack_pointer : agent_stack_offset(stack_pointer);
 
-	agent_abandon_dead(block, stack_offset, call_site);
-	if (block->is_full || block->frameless_calls || !agent_make_room(block))
+	agent_abandon_dead(writer, stack_offset, call_site);
+	if (writer->is_full || writer->frameless_calls || !agent_make_room(writer))
 		return 0;
-	struct fxt_frame *top = slot_top(shadow_slot(block));
+	struct fxt_frame *top = slot_top(shadow_slot(writer));
 
-	agent_push(block, shadow_slot(block), top, word, agent_filter_site(block, top - 1, word, call_site),
-	        stack_offset, agent_engine.clock);
-	return block->last;
+	agent_push(writer, shadow_slot(writer), top, word,
+	        agent_filter_site(writer, top - 1, word, call_site), stack_offset, agent_engine.clock);
+	return writer->last;
 }
 
-const struct fxt_frame *agent_find_wait(struct fxt_block *block, uint64_t begin)
+const struct fxt_frame *agent_find_wait(struct fxt_thread_writer *writer, uint64_t begin)
 {
-	const struct fxt_frame *frame = slot_top(shadow_slot(block)) - 1;
-	uint64_t end = shadow_now(block);
+	const struct fxt_frame *frame = slot_top(shadow_slot(writer)) - 1;
+	uint64_t end = shadow_now(writer);
 
 	while (!is_sentinel(frame) && frame->start != begin)
 		frame--;
 	if (is_sentinel(frame))
 		return NULL;
-	while (slot_top(shadow_slot(block)) - 1 > frame && !block->is_full)
-		agent_abandon_newest(block, end);
-	store_relaxed(&block->last, fxt_later(block->last, end));
-	return block->is_full ? NULL : frame;
+	while (slot_top(shadow_slot(writer)) - 1 > frame && !writer->is_full)
+		agent_abandon_newest(writer, end);
+	store_relaxed(&writer->last, fxt_later(writer->last, end));
+	return writer->is_full ? NULL : frame;
 }
 
 /* Whether the newest call's record is written already, as the last one committed. Starts
  * are unique on a thread. */
-static bool shadow_is_recorded(const struct fxt_block *block, const struct fxt_frame *newest)
+static bool shadow_is_recorded(const struct fxt_thread_writer *writer, const struct fxt_frame *newest)
 {
-	const uint64_t *end = (const uint64_t *)(uintptr_t)shadow_slot(block)->committed;
-	const uint64_t *first = (const uint64_t *)(uintptr_t)(block->chunk + sizeof(struct fxt_chunk_header));
+	const uint64_t *end = (const uint64_t *)(uintptr_t)shadow_slot(writer)->committed;
+	const uint64_t *first =
+	        (const uint64_t *)(uintptr_t)(writer->chunk + sizeof(struct fxt_chunk_header));
 
-	for (int words = FXT_CALL_WORDS; block->chunk && words <= FXT_CALL_WORDS + 1; words++)
+	for (int words = FXT_CALL_WORDS; writer->chunk && words <= FXT_CALL_WORDS + 1; words++)
 		if (end - first >= words && end[1 - words] == newest->start)
 			return true;
 	return false;
 }
 
-void agent_finish_left_hook(struct fxt_block *block)
+void agent_finish_left_hook(struct fxt_thread_writer *writer)
 {
 	struct fxt_engine *e = &agent_engine;
-	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_thread_slot *slot = shadow_slot(writer);
 	const struct fxt_frame *newest = slot_top(slot) - 1;
 	uint64_t mask = fxt_lock(&e->lock);
 
-	if (!is_sentinel(newest) && (shadow_is_recorded(block, newest) || agent_was_eliding(block, newest)))
+	if (!is_sentinel(newest) && (shadow_is_recorded(writer, newest) || agent_was_eliding(writer, newest)))
 		set_top(slot, newest);
 	fxt_engine_change_begin(e);
-	fxt_close_thread(e, block);
+	fxt_close_thread(e, writer);
 	fxt_engine_change_end(e);
 	fxt_unlock(&e->lock, mask);
 }

@@ -18,12 +18,12 @@
 /* Enters a call that gets no frame, and counts it as lost. The calls inside it get no frame
  * either: only their number shows when this call's exit has come. Every hook takes the slow
  * path until as many exits have come. */
-static void slow_path_enter_frameless(struct fxt_block *block)
+static void slow_path_enter_frameless(struct fxt_thread_writer *writer)
 {
-	agent_count_lost(block, 1, fxt_clock_ticks(agent_engine.clock));
-	agent_keep_newest(block);
-	block->frameless_calls++;
-	agent_force_slow_path(block);
+	agent_count_lost(writer, 1, fxt_clock_ticks(agent_engine.clock));
+	agent_keep_newest(writer);
+	writer->frameless_calls++;
+	agent_force_slow_path(writer);
 }
 
 /*
@@ -40,63 +40,64 @@ static inline bool slow_path_is_inside_own(const struct fxt_thread_slot *slot, c
 
 /* A handler on a signal stack inside the thread's stack may be higher than the calls it
  * interrupted. */
-static void slow_path_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site)
+static void slow_path_abandon_dead(
+        struct fxt_thread_writer *writer, uint64_t stack_offset, const void *call_site)
 {
-	if (!is_sentinel(slot_top(fxt_slot(&agent_engine, block->number)) - 1) &&
-	        !agent_stack_of(block, stack_offset))
+	if (!is_sentinel(slot_top(fxt_slot(&agent_engine, writer->number)) - 1) &&
+	        !agent_stack_of(writer, stack_offset))
 		agent_look_for_signal_stack(
-		        is_coroutines(block) ? stack_offset : agent_stack_address(stack_offset));
-	agent_abandon_dead(block, stack_offset, call_site);
+		        is_coroutines(writer) ? stack_offset : agent_stack_address(stack_offset));
+	agent_abandon_dead(writer, stack_offset, call_site);
 }
 
-/* Enters a call in a block that is SLOW_PATH. */
+/* Enters a call in a writer that is SLOW_PATH. */
 static void slow_path_enter(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+        struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset)
 {
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 	uint64_t word;
 	bool is_excluded;
 	uint32_t trigger;
 
 	if (agent_stack_is_short()) {
-		slow_path_enter_frameless(block);
+		slow_path_enter_frameless(writer);
 		return;
 	}
-	if (!agent_may_record(block))
+	if (!agent_may_record(writer))
 		return;
-	if (block->is_full) {
-		agent_count_lost(block, 1, block->last);
+	if (writer->is_full) {
+		agent_count_lost(writer, 1, writer->last);
 		return;
 	}
 	word = agent_function_word((uint64_t)(uintptr_t)function);
 	if (is_dead_of_any_state(slot_top(slot) - 1, stack_offset, call_site))
-		slow_path_abandon_dead(block, stack_offset, call_site);
-	if (agent_filter_has_changed(block))
-		agent_filter_follow_change(block);
+		slow_path_abandon_dead(writer, stack_offset, call_site);
+	if (agent_filter_has_changed(writer))
+		agent_filter_follow_change(writer);
 	is_excluded = !fxt_function_is(word, (uint64_t)(uintptr_t)function);
 	if (is_excluded && !slow_path_is_inside_own(slot, function))
 		return;
-	if (block->frameless_calls) {
-		slow_path_enter_frameless(block);
+	if (writer->frameless_calls) {
+		slow_path_enter_frameless(writer);
 		return;
 	}
-	if (!agent_make_room(block)) {
-		slow_path_enter_frameless(block);
+	if (!agent_make_room(writer)) {
+		slow_path_enter_frameless(writer);
 		return;
 	}
 	if (is_excluded) {
-		agent_push(block, slot, slot_top(slot),
+		agent_push(writer, slot, slot_top(slot),
 		        fxt_function_key((uint64_t)(uintptr_t)function) | FXT_INDEX_LOCAL,
-		        agent_filter_site_unrecorded(block, slot_top(slot) - 1, call_site), stack_offset,
+		        agent_filter_site_unrecorded(writer, slot_top(slot) - 1, call_site), stack_offset,
 		        agent_engine.clock);
 		return;
 	}
 	trigger = agent_trigger_begin(word);
-	agent_push(block, slot, slot_top(slot), word,
-	        agent_filter_site(block, slot_top(slot) - 1, word, call_site), stack_offset,
+	agent_push(writer, slot, slot_top(slot), word,
+	        agent_filter_site(writer, slot_top(slot) - 1, word, call_site), stack_offset,
 	        agent_engine.clock);
 	if (agent_filters_calls())
-		agent_count_entered(block, slot, slot_top(slot) - 1);
+		agent_count_entered(writer, slot, slot_top(slot) - 1);
 	agent_trigger_raise(trigger);
 }
 
@@ -114,16 +115,16 @@ static inline bool slow_path_is_excluded(const struct fxt_thread_slot *slot, con
 /* Whether the newest call was left by a jump that the agent did not see: the exit finds it
  * below its own stack pointer. After a change of the filter it may hide a call that began
  * before its function was excluded. */
-static COLD bool slow_path_newest_is_left(const struct fxt_block *block, uint64_t stack_offset)
+static COLD bool slow_path_newest_is_left(const struct fxt_thread_writer *writer, uint64_t stack_offset)
 {
-	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, block->number)) - 1;
+	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, writer->number)) - 1;
 
-	return !is_sentinel(newest) && is_left(block, newest, stack_offset);
+	return !is_sentinel(newest) && is_left(writer, newest, stack_offset);
 }
 
-static inline bool slow_path_has_dead(const struct fxt_block *block, uint64_t stack_offset)
+static inline bool slow_path_has_dead(const struct fxt_thread_writer *writer, uint64_t stack_offset)
 {
-	return unlikely(agent_engine.filter_changes) && slow_path_newest_is_left(block, stack_offset);
+	return unlikely(agent_engine.filter_changes) && slow_path_newest_is_left(writer, stack_offset);
 }
 
 /*
@@ -132,105 +133,105 @@ static inline bool slow_path_has_dead(const struct fxt_block *block, uint64_t st
  * that is a tail call has its caller's stack pointer, which is higher than the frame's. An
  * inner call's stack pointer is no higher than the newest call's, unless that one is dead.
  */
-static inline bool slow_path_is_frame_of_call(const struct fxt_block *block,
+static inline bool slow_path_is_frame_of_call(const struct fxt_thread_writer *writer,
         const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t stack_offset)
 {
 	return frame == slot_top(slot) - 1 || !agent_engine.filter_changes ||
 	       frame->stack_offset == stack_offset ||
-	       (is_left(block, frame, stack_offset) && slow_path_has_dead(block, stack_offset));
+	       (is_left(writer, frame, stack_offset) && slow_path_has_dead(writer, stack_offset));
 }
 
-/* Leaves a call of a block that is SLOW_PATH. */
+/* Leaves a call of a writer that is SLOW_PATH. */
 static void slow_path_leave(
-        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_offset)
+        struct fxt_thread_writer *writer, const void *function, uint64_t now, uint64_t stack_offset)
 {
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 	bool is_short = agent_stack_is_short();
 	uint64_t end;
 	struct fxt_frame *frame;
 
-	if (slow_path_is_excluded(slot, function) && !slow_path_has_dead(block, stack_offset))
+	if (slow_path_is_excluded(slot, function) && !slow_path_has_dead(writer, stack_offset))
 		return;
-	if (!is_short && !agent_may_record(block))
+	if (!is_short && !agent_may_record(writer))
 		return;
-	if (block->is_full) /* counted when it began, or kept */
+	if (writer->is_full) /* counted when it began, or kept */
 		return;
-	if (block->frameless_calls) { /* the next entry may be inside another of them: it must come here too,
+	if (writer->frameless_calls) { /* the next entry may be inside another of them: it must come here too,
 		                         to be counted */
-		block->frameless_calls--;
+		writer->frameless_calls--;
 		return;
 	}
-	if (!block->top_limit)
-		fxt_stack_restore_limit(&agent_engine, block);
-	end = fxt_later(now, block->last);
-	frame = agent_find_frame(block, function);
+	if (!writer->top_limit)
+		fxt_stack_restore_limit(&agent_engine, writer);
+	end = fxt_later(now, writer->last);
+	frame = agent_find_frame(writer, function);
 	/* an exit without an entry: tracing began inside the call, or a jump cut it off */
-	if (!frame || !slow_path_is_frame_of_call(block, slot, frame, stack_offset))
+	if (!frame || !slow_path_is_frame_of_call(writer, slot, frame, stack_offset))
 		return;
 	if (is_short) {
-		agent_count_lost(block, fxt_count_calls(frame, (uint64_t)(slot_top(slot) - frame)), end);
+		agent_count_lost(writer, fxt_count_calls(frame, (uint64_t)(slot_top(slot) - frame)), end);
 		set_top(slot, frame);
-		store_relaxed(&block->limit, 0);
+		store_relaxed(&writer->limit, 0);
 		return;
 	}
-	while (slot_top(slot) - 1 > frame && !block->is_full)
-		agent_abandon_newest(block, end);
-	if (!block->is_full && agent_end_frame(block, frame, end, false))
-		store_relaxed(&block->last, fxt_later(block->last, end));
+	while (slot_top(slot) - 1 > frame && !writer->is_full)
+		agent_abandon_newest(writer, end);
+	if (!writer->is_full && agent_end_frame(writer, frame, end, false))
+		store_relaxed(&writer->last, fxt_later(writer->last, end));
 }
 
-/* Whether the block no longer belongs to the thread: the process is a forked child, or a
+/* Whether the writer no longer belongs to the thread: the process is a forked child, or a
  * handler has made a child since the hook began, and the thread was reborn there. */
-static bool slow_path_is_in_child(const struct fxt_block *block)
+static bool slow_path_is_in_child(const struct fxt_thread_writer *writer)
 {
-	return fxt_engine_was_forked(&agent_engine) || block != agent_self.block;
+	return fxt_engine_was_forked(&agent_engine) || writer != agent_self.writer;
 }
 
 static COLD void slow_path_enter_recording(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+        struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset)
 {
 	uint64_t stack_pointer = agent_stack_address(stack_offset);
-	struct fxt_block *on;
+	struct fxt_thread_writer *on;
 
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
-	if (slow_path_is_in_child(block)) {
-		store_relaxed(&block->busy, FXT_IDLE);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
+	if (slow_path_is_in_child(writer)) {
+		store_relaxed(&writer->busy, FXT_IDLE);
 		agent_rebirth();
-		block = agent_records_calls() ? agent_attach() : NULL;
-		if (!block)
+		writer = agent_records_calls() ? agent_attach() : NULL;
+		if (!writer)
 			return;
-		block->busy = FXT_SLOW_PATH;
+		writer->busy = FXT_SLOW_PATH;
 	}
 	if (unlikely(load_relaxed(&agent_awaiting_call)))
 		agent_tell_call();
-	on = agent_block_at(block, stack_pointer, true);
+	on = agent_writer_at(writer, stack_pointer, true);
 	if (on) {
 		slow_path_enter(on, function, call_site, agent_frame_offset(on, stack_pointer));
 		agent_coroutine_release(on);
 	}
-	if (on != block)
-		agent_force_slow_path(block);
-	store_release(&block->busy, FXT_IDLE);
+	if (on != writer)
+		agent_force_slow_path(writer);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_check_thread();
 }
 
 static COLD void slow_path_leave_recording(
-        struct fxt_block *block, const void *function, uint64_t stack_pointer)
+        struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
 {
 	uint64_t now = fxt_clock_ticks(agent_engine.clock);
 	bool takes_chunk = false;
-	struct fxt_block *on;
+	struct fxt_thread_writer *on;
 
-	store_release(&block->busy, FXT_SLOW_PATH);
-	if (slow_path_is_in_child(block)) {
-		store_relaxed(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_SLOW_PATH);
+	if (slow_path_is_in_child(writer)) {
+		store_relaxed(&writer->busy, FXT_IDLE);
 		agent_rebirth(); /* the call was entered in the parent, and is inherited (inherited.h) */
-		block = agent_self.block;
-		if (!block)
+		writer = agent_self.writer;
+		if (!writer)
 			return;
-		store_release(&block->busy, FXT_SLOW_PATH);
+		store_release(&writer->busy, FXT_SLOW_PATH);
 	}
-	on = agent_block_at(block, stack_pointer, false);
+	on = agent_writer_at(writer, stack_pointer, false);
 	if (on) { /* else it was counted when it began */
 		uint64_t serial = on->chunk_serial;
 
@@ -238,38 +239,38 @@ static COLD void slow_path_leave_recording(
 		takes_chunk = on->chunk_serial != serial;
 		agent_coroutine_release(on);
 	}
-	if (on != block)
-		agent_force_slow_path(block);
+	if (on != writer)
+		agent_force_slow_path(writer);
 	if (takes_chunk && agent_helper_wanted())
 		agent_helper_start();
-	store_release(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_check_thread();
 }
 
 void slow_path_enter_or_count(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
-void slow_path_leave_or_count(struct fxt_block *block, const void *function, uint64_t stack_pointer);
+        struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset);
+void slow_path_leave_or_count(struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer);
 
-/* ---- drops are counted: no lock, no system call; a forked child's block is wiped ---- */
+/* ---- drops are counted: no lock, no system call; a forked child's writer is wiped ---- */
 
-/* Whether a call on this stack belongs to a block that gets no more frames. */
-static inline bool slow_path_is_full(const struct fxt_block *block, uint64_t stack_pointer)
+/* Whether a call on this stack belongs to a writer that gets no more frames. */
+static inline bool slow_path_is_full(const struct fxt_thread_writer *writer, uint64_t stack_pointer)
 {
-	return block->is_full && block->run == load_relaxed(&agent_engine.run) &&
+	return writer->is_full && writer->run == load_relaxed(&agent_engine.run) &&
 	       agent_stack_is_own(stack_pointer);
 }
 
 void slow_path_enter_or_count(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+        struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset)
 {
-	if (unlikely(!slow_path_is_full(block, agent_stack_address(stack_offset)))) {
-		slow_path_enter_recording(block, function, call_site, stack_offset);
+	if (unlikely(!slow_path_is_full(writer, agent_stack_address(stack_offset)))) {
+		slow_path_enter_recording(writer, function, call_site, stack_offset);
 		return;
 	}
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
-	fxt_chunk_count_lost(&agent_engine, block, agent_self.slot, 1, block->last);
-	store_release(&block->busy, FXT_IDLE);
+	fxt_chunk_count_lost(&agent_engine, writer, agent_self.slot, 1, writer->last);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_check_thread();
 }
 
@@ -279,61 +280,62 @@ void slow_path_enter_or_count(
  * first lost call needs its end time, because the gap begins there. The clock is not read
  * for the others [24.5 ns a call with it, 17.1 without].
  */
-static inline bool slow_path_drop(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+static inline bool slow_path_drop(
+        struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
 {
 	const struct fxt_engine *e = &agent_engine;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
-	if (!slot->gap_start || !fxt_chunk_is_dropping(e, block) || block->run != load_relaxed(&e->run) ||
-	        load_relaxed(&e->broken) || block->frameless_calls || !is_frame_of(frame, function) ||
+	if (!slot->gap_start || !fxt_chunk_is_dropping(e, writer) || writer->run != load_relaxed(&e->run) ||
+	        load_relaxed(&e->broken) || writer->frameless_calls || !is_frame_of(frame, function) ||
 	        frame->stack_offset != agent_stack_offset(stack_pointer))
 		return false;
 	if (!(frame->call_site & FXT_FRAME_UNRECORDED) && fxt_is_counted(frame->function))
-		fxt_chunk_count_lost(e, block, slot, 1, block->last);
+		fxt_chunk_count_lost(e, writer, slot, 1, writer->last);
 	set_top(slot, frame);
-	store_release(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_check_thread();
 	return true;
 }
 
 /* The exit of an excluded function after a change of the filter. */
 static COLD void slow_path_leave_excluded(
-        struct fxt_block *block, const void *function, uint64_t stack_pointer)
+        struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
 {
-	if (slow_path_has_dead(block, agent_stack_offset(stack_pointer)))
-		slow_path_leave_recording(block, function, stack_pointer);
+	if (slow_path_has_dead(writer, agent_stack_offset(stack_pointer)))
+		slow_path_leave_recording(writer, function, stack_pointer);
 	else
-		store_release(&block->busy, FXT_IDLE);
+		store_release(&writer->busy, FXT_IDLE);
 }
 
-void slow_path_leave_or_count(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+void slow_path_leave_or_count(struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
 {
 	if (slow_path_is_excluded(agent_self.slot, function)) {
 		if (unlikely(agent_engine.filter_changes))
-			slow_path_leave_excluded(block, function, stack_pointer);
+			slow_path_leave_excluded(writer, function, stack_pointer);
 		else
-			store_release(&block->busy, FXT_IDLE);
+			store_release(&writer->busy, FXT_IDLE);
 		agent_patch_later(function, stack_pointer, true);
-	} else if (slow_path_is_full(block, stack_pointer)) { /* it was counted when it began, or is kept */
-		store_release(&block->busy, FXT_IDLE);
-	} else if (unlikely(!slow_path_drop(block, function, stack_pointer))) {
-		slow_path_leave_recording(block, function, stack_pointer);
+	} else if (slow_path_is_full(writer, stack_pointer)) { /* it was counted when it began, or is kept */
+		store_release(&writer->busy, FXT_IDLE);
+	} else if (unlikely(!slow_path_drop(writer, function, stack_pointer))) {
+		slow_path_leave_recording(writer, function, stack_pointer);
 	}
 }
 
 /* Makes only tail calls, so that no register has to be saved in the common case. */
-void agent_leave_mismatched(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+void agent_leave_mismatched(struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
 {
 	const struct fxt_thread_slot *slot = agent_self.slot;
 	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
 	if (likely(fxt_function_is(word ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
 	            !is_frame_of(slot_top(slot) - 1, function) && !agent_engine.filter_changes)) {
-		store_release(&block->busy, FXT_IDLE);
+		store_release(&writer->busy, FXT_IDLE);
 		agent_patch_later(function, stack_pointer, true);
 	} else {
-		slow_path_leave_or_count(block, function, stack_pointer);
+		slow_path_leave_or_count(writer, function, stack_pointer);
 	}
 }
 
@@ -352,61 +354,61 @@ __typeof__(agent_leave_slow_path) agent_leave_slow_path __attribute__((alias("sl
 static bool slow_path_hook_was_left(const struct fxt_thread_slot *slot, uint64_t stack_offset)
 {
 	const struct fxt_frame *newest = slot_top(slot) - 1;
-	int stack = agent_stack_of(agent_self.block, stack_offset);
+	int stack = agent_stack_of(agent_self.writer, stack_offset);
 
 	return agent_stack_is_own(agent_stack_address(stack_offset)) && !is_sentinel(newest) &&
 	       stack_offset >= newest->stack_offset &&
-	       (stack == 0 || stack == agent_stack_of(agent_self.block, newest->stack_offset));
+	       (stack == 0 || stack == agent_stack_of(agent_self.writer, newest->stack_offset));
 }
 
 void agent_enter_nested(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+        struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset)
 {
-	struct fxt_block *nested;
+	struct fxt_thread_writer *nested;
 
 	if (slow_path_hook_was_left(agent_self.slot, stack_offset)) {
 		agent_leave_hook();
-		agent_enter_slow_path(block, function, call_site, stack_offset);
+		agent_enter_slow_path(writer, function, call_site, stack_offset);
 		return;
 	}
 	nested = agent_nested();
 	if (!nested) {
 		store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + 1);
-		agent_force_slow_path(block);
+		agent_force_slow_path(writer);
 		return;
 	}
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	/* The interrupted hook may hold a start that is not stored yet: one step after
 	 * `last`. */
-	store_relaxed(&nested->last, fxt_later(nested->last, block->last + agent_engine.step));
+	store_relaxed(&nested->last, fxt_later(nested->last, writer->last + agent_engine.step));
 	slow_path_enter(nested, function, call_site, stack_offset);
 	store_release(&nested->busy, FXT_IDLE);
 }
 
-void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+void agent_leave_nested(struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
 {
 	uint64_t now = fxt_clock_ticks(agent_engine.clock);
-	struct fxt_block *nested = agent_self.nested;
+	struct fxt_thread_writer *nested = agent_self.nested;
 
 	if (slow_path_hook_was_left(agent_self.slot, agent_stack_offset(stack_pointer))) {
 		agent_leave_hook();
-		agent_leave_slow_path(block, function, stack_pointer);
+		agent_leave_slow_path(writer, function, stack_pointer);
 		return;
 	}
 	if (!nested || nested->busy != FXT_IDLE) /* its entry was counted as lost */
 		return;
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer));
-	store_relaxed(&block->last,
-	        fxt_later(block->last, nested->last)); /* the thread's next record begins later */
+	store_relaxed(&writer->last,
+	        fxt_later(writer->last, nested->last)); /* the thread's next record begins later */
 	store_release(&nested->busy, FXT_IDLE);
 }
 
 void agent_leave_hook(void)
 {
-	struct fxt_block *block = agent_self.block, *nested = agent_self.nested;
+	struct fxt_thread_writer *writer = agent_self.writer, *nested = agent_self.nested;
 
-	if (load_relaxed(&sys_confinement) != SYS_FREE && block->busy == FXT_SLOW_PATH) {
+	if (load_relaxed(&sys_confinement) != SYS_FREE && writer->busy == FXT_SLOW_PATH) {
 		/* The hook that the jump leaves may hold a lock, which can never be
 		 * released. From now on no thread waits for a lock, and nothing is
 		 * recorded. */
@@ -418,15 +420,15 @@ void agent_leave_hook(void)
 			agent_finish_left_hook(nested);
 		nested->busy = FXT_SLOW_PATH;
 		agent_abandon_all(nested);
-		store_relaxed(&block->last, fxt_later(block->last, nested->last));
+		store_relaxed(&writer->last, fxt_later(writer->last, nested->last));
 		nested->busy = FXT_IDLE;
 	}
 	if (agent_self.claimed) {
 		agent_finish_left_hook(agent_self.claimed);
 		agent_coroutine_release(agent_self.claimed);
 	}
-	agent_finish_left_hook(block);
-	store_release(&block->busy, FXT_IDLE);
+	agent_finish_left_hook(writer);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_check_thread();
 }
 
@@ -441,7 +443,7 @@ void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 {
 	uint64_t stack_pointer =
 	        agent_stack_address(stack_offset); /* attaching may set the bounds it counts from */
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
 		agent_patch_later(function, stack_pointer, false);
@@ -449,7 +451,7 @@ void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 	}
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();
-	block = agent_records_calls() ? agent_attach() : NULL;
-	if (block)
-		agent_enter_slow_path(block, function, call_site, agent_stack_offset(stack_pointer));
+	writer = agent_records_calls() ? agent_attach() : NULL;
+	if (writer)
+		agent_enter_slow_path(writer, function, call_site, agent_stack_offset(stack_pointer));
 }

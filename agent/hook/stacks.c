@@ -77,25 +77,25 @@ bool agent_stack_is_short(void)
 	return stack_bytes_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < STACK_LEAST;
 }
 
-/* ---- the block of a call ---- */
+/* ---- the writer of a call ---- */
 
-struct fxt_block *agent_block_at(struct fxt_block *own, uint64_t stack_pointer, bool is_call)
+struct fxt_thread_writer *agent_writer_at(struct fxt_thread_writer *own, uint64_t stack_pointer, bool is_call)
 {
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	if (!agent_signal_stack_of(stack_pointer)) {
 		if (agent_stack_is_own(stack_pointer)) {
 			agent_self.coroutine = NULL;
 			return own;
 		}
-		if (agent_coroutine_claim(stack_pointer, is_call, &block))
-			return block;
+		if (agent_coroutine_claim(stack_pointer, is_call, &writer))
+			return writer;
 		if (agent_stack_offset(stack_pointer) < agent_self.stack_bytes)
 			return own;
 		agent_look_for_signal_stack(stack_pointer);
 	}
 	if (!agent_signal_stack_of(stack_pointer))
 		return is_call ? agent_coroutine_claim_new(stack_pointer) : NULL;
-	block = agent_self.coroutine ? agent_coroutine_claim_interrupted() : NULL;
-	return block ? block : own;
+	writer = agent_self.coroutine ? agent_coroutine_claim_interrupted() : NULL;
+	return writer ? writer : own;
 }

@@ -30,17 +30,18 @@ static inline bool agent_stack_is_own(uint64_t stack_pointer)
 }
 
 /*
- * Returns the block for the code at `stack_pointer`: `own`, which is the calling thread's
+ * Returns the writer for the code at `stack_pointer`: `own`, which is the calling thread's
  * and SLOW_PATH, or a coroutine's, SLOW_PATH too, for agent_coroutine_release(). NULL: the
- * stack is a coroutine's that has no block. A call that begins (`is_call`) makes an unknown
- * stack that of a new coroutine. Without a block it is counted as lost.
+ * stack is a coroutine's that has no writer. A call that begins (`is_call`) makes an unknown
+ * stack that of a new coroutine. Without a writer it is counted as lost.
  */
-struct fxt_block *agent_block_at(struct fxt_block *own, uint64_t stack_pointer, bool is_call);
+struct fxt_thread_writer *agent_writer_at(
+        struct fxt_thread_writer *own, uint64_t stack_pointer, bool is_call);
 
-/* A stack pointer as the frames of a block keep it. */
-static inline uint64_t agent_frame_offset(const struct fxt_block *block, uint64_t stack_pointer)
+/* A stack pointer as the frames of a writer keep it. */
+static inline uint64_t agent_frame_offset(const struct fxt_thread_writer *writer, uint64_t stack_pointer)
 {
-	return is_coroutines(block) ? stack_pointer : agent_stack_offset(stack_pointer);
+	return is_coroutines(writer) ? stack_pointer : agent_stack_offset(stack_pointer);
 }
 
 /* The calling thread has set this signal stack. */

@@ -54,7 +54,7 @@ static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t 
 uint32_t agent_trigger_begin(uint64_t word);
 
 /* Carries the trigger out, or reports it to the manager. Call it when the call's record is
- * committed and the block is not WRITING. It does nothing for 0, nor if the manager has not
+ * committed and the writer is not WRITING. It does nothing for 0, nor if the manager has not
  * yet looked at an earlier report. */
 void agent_trigger_raise(uint32_t number);
 

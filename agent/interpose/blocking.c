@@ -29,7 +29,7 @@ static bool blocking_is_recorded(void)
 
 	if (fxt_engine_was_forked(e) || !fxt_category_is_enabled(e->control, FXT_WAIT_CATEGORY))
 		return false;
-	return agent_self.block ||
+	return agent_self.writer ||
 	       (load_relaxed(&sys_confinement) == SYS_FREE && !agent_self.withheld &&
 	               agent_is_own_process() && load_relaxed(&e->control->slots_used) < FXT_SLOTS);
 }
@@ -49,15 +49,15 @@ static bool blocking_is_meant(enum fxt_wait call)
 static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait call, uint64_t object)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	if (blocking_is_meant(call))
 		agent_child_begins();
-	block = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
-	if (!block)
+	writer = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
+	if (!writer)
 		return 0;
-	begin = agent_begin_wait(block, fxt_wait_word(call, object), 0, stack_pointer);
-	agent_release(block);
+	begin = agent_begin_wait(writer, fxt_wait_word(call, object), 0, stack_pointer);
+	agent_release(writer);
 	return begin;
 }
 
@@ -68,22 +68,23 @@ static inline uint64_t blocking_begin(enum fxt_wait call, uint64_t object)
 
 static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 {
-	struct fxt_block *block = fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim_for_wait();
+	struct fxt_thread_writer *writer =
+	        fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim_for_wait();
 
-	/* No block either in a child that a handler made during the call and that is not
+	/* No writer either in a child that a handler made during the call and that is not
 	 * recorded. */
-	if (!block)
+	if (!writer)
 		return;
 	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
-	const struct fxt_frame *frame = agent_find_wait(block, begin);
+	const struct fxt_frame *frame = agent_find_wait(writer, begin);
 
-	if (frame && block->last - begin < shortest) {
+	if (frame && writer->last - begin < shortest) {
 		agent_keep_around_kept(frame);
-		set_top(fxt_slot(&agent_engine, block->number), frame);
+		set_top(fxt_slot(&agent_engine, writer->number), frame);
 	} else if (frame) {
-		agent_end_frame(block, frame, block->last, false);
+		agent_end_frame(writer, frame, writer->last, false);
 	}
-	agent_release(block);
+	agent_release(writer);
 }
 
 static inline void blocking_end(uint64_t begin)

@@ -15,7 +15,7 @@ static bool context_leaves_own_calls(uint64_t stack_pointer)
 	const struct fxt_frame *newest = slot_top(agent_self.slot) - 1;
 
 	return agent_stack_is_own(stack_pointer) && !is_sentinel(newest) &&
-	       is_left(agent_self.block, newest, agent_stack_offset(stack_pointer));
+	       is_left(agent_self.writer, newest, agent_stack_offset(stack_pointer));
 }
 
 /* Only contexts made by makecontext() have known bounds. Others run on a stack that is
@@ -39,7 +39,7 @@ static void context_runs_next(const ucontext_t *context)
 	/* The hooks' fast path would mistake a call on a part of the thread's stack for one
 	 * of the thread's own. Also, the next hook may be the exit of a different call of
 	 * the function whose frame is on top here. */
-	agent_force_slow_path(agent_self.block);
+	agent_force_slow_path(agent_self.writer);
 }
 
 EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)

@@ -34,33 +34,34 @@ static __attribute__((noinline)) uint64_t jump_mangling_key(void)
 /* ---- jumps ---- */
 
 /* Abandons the calls that a jump to `target` leaves, on the stack that holds `target`. */
-static void jump_abandon_below(struct fxt_block *own, uint64_t target, bool keep_equal)
+static void jump_abandon_below(struct fxt_thread_writer *own, uint64_t target, bool keep_equal)
 {
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	store_relaxed(&own->busy, FXT_SLOW_PATH);
-	block = agent_block_at(own, target, false);
-	if (block) {
-		if (agent_may_record(block))
-			agent_abandon_below(block, agent_frame_offset(block, target), keep_equal);
-		agent_coroutine_release(block);
+	writer = agent_writer_at(own, target, false);
+	if (writer) {
+		if (agent_may_record(writer))
+			agent_abandon_below(writer, agent_frame_offset(writer, target), keep_equal);
+		agent_coroutine_release(writer);
 	}
 	store_release(&own->busy, FXT_IDLE);
 }
 
 /* True if the frame is no higher than a jump's target, or lies on a signal stack that the
  * jump leaves. */
-static bool jump_reaches(const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
+static bool jump_reaches(
+        const struct fxt_thread_writer *writer, const struct fxt_frame *frame, uint64_t stack_offset)
 {
-	return frame->stack_offset == stack_offset || is_left(block, frame, stack_offset);
+	return frame->stack_offset == stack_offset || is_left(writer, frame, stack_offset);
 }
 
 /* A signal handler that has interrupted a hook jumps. A jump to a frame no higher than the
  * handler's oldest call stays inside the handler, and abandons only the handler's own
  * calls. A jump beyond it leaves the handler, and with it the interrupted hook. */
-static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
+static void jump_out_of_handler(struct fxt_thread_writer *own, uint64_t target)
 {
-	struct fxt_block *nested = agent_self.nested;
+	struct fxt_thread_writer *nested = agent_self.nested;
 	uint64_t stack_offset = agent_stack_offset(target);
 	const struct fxt_frame *oldest =
 	        nested ? fxt_slot_frames(&agent_engine, fxt_slot(&agent_engine, nested->number)) : NULL;
@@ -79,7 +80,7 @@ static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
 
 static void jump_to_stack_pointer(uint64_t target)
 {
-	struct fxt_block *own = agent_self.block;
+	struct fxt_thread_writer *own = agent_self.writer;
 
 	if (load_relaxed(&agent_recording) == AGENT_QUIET)
 		return;
@@ -101,7 +102,7 @@ static void jump_to_stack_pointer(uint64_t target)
 void agent_jump_leaves(uint64_t stack_pointer, bool keep_equal)
 {
 	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_thread_state() == AGENT_THREAD_OUTSIDE)
-		jump_abandon_below(agent_self.block, stack_pointer, keep_equal);
+		jump_abandon_below(agent_self.writer, stack_pointer, keep_equal);
 }
 
 #define JUMP(name)                                                                              \

@@ -80,12 +80,12 @@ EXPORT pid_t wait(int *status)
 
 /* ---- of the process itself ---- */
 
-static void process_exit_mark(const struct fxt_block *block, bool ends)
+static void process_exit_mark(const struct fxt_thread_writer *writer, bool ends)
 {
-	uint64_t now = block && ends ? fxt_later(fxt_clock_ticks(agent_engine.clock), block->last) : 0;
+	uint64_t now = writer && ends ? fxt_later(fxt_clock_ticks(agent_engine.clock), writer->last) : 0;
 
-	if (block)
-		store_relaxed(&fxt_slot(&agent_engine, block->number)->ended, now);
+	if (writer)
+		store_relaxed(&fxt_slot(&agent_engine, writer->number)->ended, now);
 }
 
 void agent_process_ends(bool ends)
@@ -93,7 +93,7 @@ void agent_process_ends(bool ends)
 	if (!agent_is_own_process())
 		return;
 	if (!agent_is_borrower()) {
-		process_exit_mark(agent_self.block, ends);
+		process_exit_mark(agent_self.writer, ends);
 		process_exit_mark(agent_self.nested, ends);
 	}
 	store_release(&agent_engine.control->exiting, ends);
@@ -106,7 +106,7 @@ static void process_exit_record(int status)
 	if (agent_is_own_process())
 		store_relaxed(&agent_engine.control->exit_status, (uint32_t)status & 0xff);
 	/* A thread without recorded calls does not get a row only to end on it. */
-	if (agent_self.block)
+	if (agent_self.writer)
 		agent_instant(CATEGORY, "exit", &argument, 1);
 	agent_process_ends(true);
 }

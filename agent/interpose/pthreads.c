@@ -41,22 +41,22 @@ static uint32_t has_end_key; /* 0: none was to be had, or the program has it now
 
 static void pthreads_end(void *unused)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 
 	(void)unused;
-	if (!load_relaxed(&agent_recording) || !block || fxt_engine_was_forked(&agent_engine))
+	if (!load_relaxed(&agent_recording) || !writer || fxt_engine_was_forked(&agent_engine))
 		return;
-	if (block->busy != FXT_IDLE) /* ended by a handler that had interrupted a hook */
+	if (writer->busy != FXT_IDLE) /* ended by a handler that had interrupted a hook */
 		agent_leave_hook();
-	block->busy = FXT_SLOW_PATH;
-	agent_abandon_all(block);
-	store_release(&block->busy, FXT_IDLE);
+	writer->busy = FXT_SLOW_PATH;
+	agent_abandon_all(writer);
+	store_release(&writer->busy, FXT_IDLE);
 	agent_instant(CATEGORY, "thread ends", NULL, 0);
 	agent_sync_released((const void *)(uintptr_t)pthread_self(), "wakes who joins it");
 }
 
 /* Bytes of thread-local variables, of all modules loaded at the start, behind a thread's
- * control block; 0 on machines that place them before it. */
+ * control writer; 0 on machines that place them before it. */
 static uint64_t bytes_behind;
 
 static int pthreads_add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
@@ -121,7 +121,7 @@ static struct start pthreads_begin(struct start *given)
 	struct start start = *given;
 
 	sys_unmap(given, sizeof(start));
-	/* The thread's control block lies at the end of its stack, in the last page or two,
+	/* The thread's control writer lies at the end of its stack, in the last page or two,
 	 * with only the thread-local variables behind it. */
 	if (!start.stack_low)
 		start.stack_low = ((uint64_t)pthread_self() + bytes_behind - start.stack_bytes + 4095) &
@@ -131,10 +131,10 @@ static struct start pthreads_begin(struct start *given)
 	agent_set_stack(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);
 	agent_coroutines_leave(start.stack_low, start.stack_bytes);
 	if (load_relaxed(&agent_recording) != AGENT_QUIET && !agent_is_withheld()) {
-		struct fxt_block *block = agent_attach();
+		struct fxt_thread_writer *writer = agent_attach();
 
-		if (block)
-			block->pthread = (uint64_t)pthread_self();
+		if (writer)
+			writer->pthread = (uint64_t)pthread_self();
 		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
 	}
 	pthreads_watch_end();
@@ -181,7 +181,7 @@ static struct start *pthreads_new_start(const pthread_attr_t *attributes)
 
 	agent_begin(false);
 	/* Before there is another thread: only the thread that was forked can forget its
-	 * parent's blocks. */
+	 * parent's writers. */
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();
 	if (agent_engine.state != FXT_ENGINE_NONE)
@@ -258,19 +258,20 @@ static void pthreads_rename_by_handle(uint64_t handle, const char *name)
 	uint32_t used = load_acquire(&e->control->slots_used);
 
 	for (uint32_t i = 0; i < used; i++)
-		if (e->blocks[i].pthread == handle && load_acquire(&fxt_slot(e, i)->state) == FXT_SLOT_LIVE)
+		if (e->writers[i].pthread == handle && load_acquire(&fxt_slot(e, i)->state) == FXT_SLOT_LIVE)
 			fxt_thread_rename(e, NULL, i, name);
 }
 
 static void pthreads_rename_self(const char *name)
 {
-	struct fxt_block *block = load_relaxed(&agent_recording) ? agent_attach() : agent_self.block;
+	struct fxt_thread_writer *writer =
+	        load_relaxed(&agent_recording) ? agent_attach() : agent_self.writer;
 
-	if (!block || block->busy != FXT_IDLE)
+	if (!writer || writer->busy != FXT_IDLE)
 		return;
-	block->busy = FXT_SLOW_PATH;
-	fxt_thread_rename(&agent_engine, block, block->number, name);
-	store_release(&block->busy, FXT_IDLE);
+	writer->busy = FXT_SLOW_PATH;
+	fxt_thread_rename(&agent_engine, writer, writer->number, name);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 EXPORT int pthread_setname_np(pthread_t thread, const char *name)

@@ -36,10 +36,10 @@ static void sandbox_await_hooks(void)
 	uint32_t used = load_acquire(&agent_engine.control->slots_used);
 
 	for (uint32_t i = agent_engine.first_slot; i < used; i++) {
-		const struct fxt_block *block = &agent_engine.blocks[i];
+		const struct fxt_thread_writer *writer = &agent_engine.writers[i];
 
-		while (block != agent_self.block && block != agent_self.nested &&
-		        load_acquire(&block->busy) != FXT_IDLE && fxt_monotonic_ns() < deadline)
+		while (writer != agent_self.writer && writer != agent_self.nested &&
+		        load_acquire(&writer->busy) != FXT_IDLE && fxt_monotonic_ns() < deadline)
 			sched_yield();
 	}
 }
@@ -47,14 +47,14 @@ static void sandbox_await_hooks(void)
 /* Ends the open calls of this thread. From now on nothing of it is recorded. */
 static void sandbox_withhold(enum agent_withheld why)
 {
-	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (block) {
-		if (block->busy != FXT_IDLE) /* a handler that had interrupted a hook */
+	if (writer) {
+		if (writer->busy != FXT_IDLE) /* a handler that had interrupted a hook */
 			agent_leave_hook();
-		store_relaxed(&block->busy, FXT_SLOW_PATH);
-		agent_abandon_all(block);
-		store_release(&block->busy, FXT_IDLE);
+		store_relaxed(&writer->busy, FXT_SLOW_PATH);
+		agent_abandon_all(writer);
+		store_release(&writer->busy, FXT_IDLE);
 	}
 	agent_withhold(why);
 }

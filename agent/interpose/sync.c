@@ -113,15 +113,15 @@ static void sync_begin_wait(struct wait *wait)
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	const void *object = wait->object;
 	struct entry *entry = sync_entry(object);
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	agent_child_begins();
-	block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
-	if (!block)
+	writer = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+	if (!writer)
 		return;
-	wait->begin = agent_begin_wait(block, fxt_wait_word(wait->call, (uint64_t)(uintptr_t)object),
+	wait->begin = agent_begin_wait(writer, fxt_wait_word(wait->call, (uint64_t)(uintptr_t)object),
 	        sync_symbol(object), stack_pointer);
-	agent_release(block);
+	agent_release(writer);
 	if (!wait->begin)
 		return;
 	wait->earlier = agent_latest_flow();
@@ -169,23 +169,23 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 {
 	struct entry *entry = sync_entry(wait->object);
 	const char *name = fxt_wait_name(wait->call);
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
 	if (!wait->begin)
 		return;
 	add_relaxed(&entry->waiters, -1);
 	uint64_t flow = sync_take_flow(entry, wait, end == WAIT_WOKEN);
 
-	block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
-	if (!block)
+	writer = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+	if (!writer)
 		return;
-	const struct fxt_frame *frame = agent_find_wait(block, wait->begin);
+	const struct fxt_frame *frame = agent_find_wait(writer, wait->begin);
 
 	if (frame) {
 		uint64_t ticks[3];
 
 		for (int i = 0; i < 3; i++)
-			ticks[i] = agent_stamp(block);
+			ticks[i] = agent_stamp(writer);
 
 		/*
 		 * Viewers draw an arrow from the slice that began first, which is the wait.
@@ -195,10 +195,10 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 		 */
 		if (flow)
 			agent_write_arrow(
-			        block, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks, flow);
-		agent_end_frame(block, frame, ticks[2], end == WAIT_ABANDONED);
+			        writer, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks, flow);
+		agent_end_frame(writer, frame, ticks[2], end == WAIT_ABANDONED);
 	}
-	agent_release(block);
+	agent_release(writer);
 }
 
 /* A wait that is one call, as an expression with the call's result. errno stays as the call

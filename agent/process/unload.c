@@ -27,9 +27,9 @@ EXPORT void __cxa_finalize(void *module)
 	 * another thread of its parent held: it would wait for that lock for ever. */
 	bool is_unborn = fxt_engine_was_forked(&agent_engine);
 	/* If signals cannot be blocked (sandbox.h), a handler could come while this thread
-	 * holds the lock, and wait for it for ever. In a claimed block, the handler's hooks
+	 * holds the lock, and wait for it for ever. In a claimed writer, the handler's hooks
 	 * stay away from the lock. */
-	struct fxt_block *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
+	struct fxt_thread_writer *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
 	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
 
 	id = agent_module_known_around((uint64_t)(uintptr_t)module);

@@ -108,7 +108,7 @@ static void die(struct rig *rig, const char *when)
 	dead.collector.buffer = dead.buffer;
 	dead.collector.control = dead.control;
 	dead.collector.copy.context = &afterlife.trace;
-	dead.collector.copy.block = NULL; /* the living one's */
+	dead.collector.copy.writer = NULL; /* the living one's */
 	while (rig_receive(&dead, &packet))
 		if (packet.request == FXT_PROVIDER_SAVE_BUFFER)
 			assert_int_equal(fxt_collect_saved_buffer(&dead.collector, &packet), 0);
@@ -330,11 +330,11 @@ static void switch_buffers(struct rig *rig, struct caller *caller, unsigned swit
 	}
 }
 
-static void check_bytes_are_not_given_out(const struct rig *rig, const struct fxt_block *stalled)
+static void check_bytes_are_not_given_out(const struct rig *rig, const struct fxt_thread_writer *stalled)
 {
 	const struct fxt_buffer_header *header = rig->e.header;
 
-	assert_int_equal(stalled->state, FXT_BLOCK_STALLED);
+	assert_int_equal(stalled->state, FXT_WRITER_STALLED);
 	assert_true(fxt_engine_is_valid(&rig->e));
 	for (unsigned buffer = 0; buffer < 2; buffer++)
 		for (uint64_t at = 0; at < header->rolling_data_end[buffer];) {
@@ -362,7 +362,7 @@ static void stop_and_switch(
 	caller_attach(&caller, &rig.e);
 	die(&rig, "stopped, before its buffer is closed");
 	switch_buffers(&rig, &caller, switches);
-	check_bytes_are_not_given_out(&rig, s.caller.block);
+	check_bytes_are_not_given_out(&rig, s.caller.writer);
 	/* If it had committed, the call went with the older half of a circular buffer; else it is still to
 	 * come. */
 	if (mode == FXT_CIRCULAR && strcmp(at, "commit: committed") == 0)
@@ -389,7 +389,7 @@ static void stop_and_switch(
 			assert_true(
 			        mode == FXT_CIRCULAR && s.caller.slot->calls[0] + s.caller.slot->calls[1]);
 	}
-	assert_int_not_equal(s.caller.block->state, FXT_BLOCK_STALLED);
+	assert_int_not_equal(s.caller.writer->state, FXT_WRITER_STALLED);
 	assert_true(fxt_engine_is_valid(&rig.e));
 	assert_int_equal(rig.e.stalled, 0);
 	switch_buffers(&rig, &caller, 1);

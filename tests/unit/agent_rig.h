@@ -38,20 +38,20 @@ static inline UNUSED void agent_rig_end(struct rig *rig)
 /* Begins a call of `function` on the calling thread, its frame where the stack pointer says. */
 static inline UNUSED void agent_call(uint64_t function, uint64_t stack_pointer)
 {
-	struct fxt_block *block = agent_attach();
+	struct fxt_thread_writer *writer = agent_attach();
 
-	assert_non_null(block);
-	block->busy = FXT_SLOW_PATH;
-	assert_true(agent_may_record(block));
-	agent_push(block, agent_self.slot, slot_top(agent_self.slot), agent_function_word(function),
+	assert_non_null(writer);
+	writer->busy = FXT_SLOW_PATH;
+	assert_true(agent_may_record(writer));
+	agent_push(writer, agent_self.slot, slot_top(agent_self.slot), agent_function_word(function),
 	        (void *)(uintptr_t)function, agent_stack_offset(stack_pointer), FXT_CLOCK_COUNTER);
-	block->busy = FXT_IDLE;
+	writer->busy = FXT_IDLE;
 }
 
 /* Open calls of the calling thread. */
 static inline UNUSED size_t agent_open_calls(void)
 {
-	return agent_self.block
+	return agent_self.writer
 	               ? (size_t)(slot_top(agent_self.slot) - fxt_slot_frames(&agent_engine, agent_self.slot))
 	               : 0;
 }

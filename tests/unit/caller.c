@@ -3,9 +3,9 @@
 void caller_attach(struct caller *caller, struct fxt_engine *e)
 {
 	caller->e = e;
-	caller->block = fxt_thread_attach(e);
-	assert_non_null(caller->block);
-	caller->slot = fxt_slot(e, caller->block->number);
+	caller->writer = fxt_thread_attach(e);
+	assert_non_null(caller->writer);
+	caller->slot = fxt_slot(e, caller->writer->number);
 	caller->koid = caller->slot->koid;
 }
 
@@ -24,8 +24,8 @@ static uint64_t caller_word(struct caller *caller, uint64_t function)
 void caller_nested(struct caller *caller)
 {
 	add_relaxed(&caller->slot->nested_lost, 1);
-	store_relaxed(&caller->block->limit, 0);
-	store_relaxed(&caller->block->top_limit, 0);
+	store_relaxed(&caller->writer->limit, 0);
+	store_relaxed(&caller->writer->top_limit, 0);
 }
 
 static uint64_t caller_now(const struct caller *caller, uint64_t at_least)
@@ -38,29 +38,29 @@ static uint64_t caller_now(const struct caller *caller, uint64_t at_least)
 
 void enter(struct caller *caller, uint64_t function)
 {
-	struct fxt_block *block = caller->block;
+	struct fxt_thread_writer *writer = caller->writer;
 
-	if (load_relaxed(&block->busy) != FXT_IDLE) {
+	if (load_relaxed(&writer->busy) != FXT_IDLE) {
 		caller_nested(caller);
 		return;
 	}
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	struct fxt_frame *top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
 
-	if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
-		if (!load_relaxed(&block->top_limit)) {
-			fxt_thread_check(caller->e, block);
-			fxt_stack_restore_limit(caller->e, block);
+	if ((uint64_t)(uintptr_t)top >= load_relaxed(&writer->top_limit)) {
+		if (!load_relaxed(&writer->top_limit)) {
+			fxt_thread_check(caller->e, writer);
+			fxt_stack_restore_limit(caller->e, writer);
 		}
 		top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
-		if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
-			if (!fxt_stack_grow(caller->e, block)) {
-				fxt_chunk_count_lost(caller->e, block, fxt_slot(caller->e, block->number), 1,
-				        arch_counter());
-				block->frameless_calls++;
-				store_relaxed(&block->limit, 0);
-				store_release(&block->busy, FXT_IDLE);
+		if ((uint64_t)(uintptr_t)top >= load_relaxed(&writer->top_limit)) {
+			if (!fxt_stack_grow(caller->e, writer)) {
+				fxt_chunk_count_lost(caller->e, writer, fxt_slot(caller->e, writer->number),
+				        1, arch_counter());
+				writer->frameless_calls++;
+				store_relaxed(&writer->limit, 0);
+				store_release(&writer->busy, FXT_IDLE);
 				return;
 			}
 			top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
@@ -71,84 +71,84 @@ void enter(struct caller *caller, uint64_t function)
 	uint64_t word = caller_word(caller, function);
 
 	top->call_site = top->stack_offset = 0;
-	store_relaxed(&top->start, caller_now(caller, block->last + caller->e->step));
+	store_relaxed(&top->start, caller_now(caller, writer->last + caller->e->step));
 	store_release(&top->function, word);
-	store_relaxed(&block->last, top->start);
+	store_relaxed(&writer->last, top->start);
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)(top + 1));
-	store_release(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 static void leave_on_slow_path(struct caller *caller, uint64_t now)
 {
-	struct fxt_block *block = caller->block;
+	struct fxt_thread_writer *writer = caller->writer;
 	const struct fxt_frame *frame;
 	uint64_t record[4], end;
 
-	store_release(&block->busy, FXT_SLOW_PATH);
-	if (fxt_thread_check(caller->e, block) == FXT_THREAD_RENEWED)
+	store_release(&writer->busy, FXT_SLOW_PATH);
+	if (fxt_thread_check(caller->e, writer) == FXT_THREAD_RENEWED)
 		goto out;
-	if (!block->top_limit)
-		fxt_stack_restore_limit(caller->e, block);
-	if (block->frameless_calls) {
-		block->frameless_calls--;
+	if (!writer->top_limit)
+		fxt_stack_restore_limit(caller->e, writer);
+	if (writer->frameless_calls) {
+		writer->frameless_calls--;
 		goto out;
 	}
 	frame = (const struct fxt_frame *)(uintptr_t)caller->slot->top - 1;
 	if (frame->function == 0)
 		goto out;
-	end = now > block->last ? now : block->last;
+	end = now > writer->last ? now : writer->last;
 	for (;;) {
 		uint64_t index = frame->function & FXT_INDEX_LOCAL;
 
 		if (index == FXT_INDEX_LOCAL)
 			index = fxt_local_index(
-			        caller->e, block, frame->function >> FXT_FRAME_INDEX_BITS, 1, 3);
+			        caller->e, writer, frame->function >> FXT_FRAME_INDEX_BITS, 1, 3);
 		if (index) {
 			size_t words = fxt_put_event(record, 4, FXT_EVENT_DURATION_COMPLETE,
 			        fxt_thread_index(caller->slot->thread_index),
 			        fxt_string_index(FXT_KNOWN_FUNCTION), fxt_string_index((uint32_t)index),
 			        frame->start, NULL, 0, end);
 
-			if (fxt_chunk_try_write(caller->e, block, record, words, true))
+			if (fxt_chunk_try_write(caller->e, writer, record, words, true))
 				break;
 		}
 		if (!index || ((frame->function & FXT_INDEX_LOCAL) != FXT_INDEX_LOCAL &&
-		                      !fxt_chunk_reserve(caller->e, block, 3))) {
-			fxt_chunk_count_lost(caller->e, block, fxt_slot(caller->e, block->number), 1, end);
+		                      !fxt_chunk_reserve(caller->e, writer, 3))) {
+			fxt_chunk_count_lost(caller->e, writer, fxt_slot(caller->e, writer->number), 1, end);
 			break;
 		}
 	}
-	store_relaxed(&block->last, end > block->last ? end : block->last);
+	store_relaxed(&writer->last, end > writer->last ? end : writer->last);
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)frame);
 out:
-	store_release(&block->busy, FXT_IDLE);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 void leave(struct caller *caller)
 {
-	struct fxt_block *block = caller->block;
+	struct fxt_thread_writer *writer = caller->writer;
 
-	if (load_relaxed(&block->busy) != FXT_IDLE)
+	if (load_relaxed(&writer->busy) != FXT_IDLE)
 		return;
 	uint64_t now = arch_counter();
 
-	store_relaxed(&block->busy, FXT_WRITING);
+	store_relaxed(&writer->busy, FXT_WRITING);
 	compiler_barrier();
 	const struct fxt_frame *frame =
 	        (const struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top) - 1;
-	uint64_t end = now > block->last ? now : block->last;
+	uint64_t end = now > writer->last ? now : writer->last;
 
 	uint64_t *position;
 
 	if (frame->function == 0 || (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL ||
-	        !fxt_chunk_has_room(block, caller->slot, &position)) {
+	        !fxt_chunk_has_room(writer, caller->slot, &position)) {
 		leave_on_slow_path(caller, now);
 		return;
 	}
-	fxt_chunk_put_call(block, caller->slot, position, frame->function, frame->start, end);
+	fxt_chunk_put_call(writer, caller->slot, position, frame->function, frame->start, end);
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)frame);
-	store_relaxed(&block->last, end);
-	store_release(&block->busy, FXT_IDLE);
+	store_relaxed(&writer->last, end);
+	store_release(&writer->busy, FXT_IDLE);
 }
 
 void call(struct caller *caller, uint64_t function)

@@ -11,7 +11,7 @@
 /* A thread of the engine's, made so by caller_attach. */
 struct caller {
 	struct fxt_engine *e;
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 	struct fxt_thread_slot *slot;
 	uint64_t koid;
 };

@@ -148,12 +148,12 @@ static void begin(struct rig *rig)
 	assert_true(agent_paths_prepare());
 	agent_heap.parent_argument = 8 | 2 << 4 | (uint64_t)PARENT << 16; /* a pointer of that name */
 	assert_non_null(agent_attach());
-	agent_self.block->busy = FXT_SLOW_PATH;
+	agent_self.writer->busy = FXT_SLOW_PATH;
 }
 
 static void end(struct rig *rig)
 {
-	agent_self.block->busy = FXT_IDLE;
+	agent_self.writer->busy = FXT_IDLE;
 	agent_paths_forget();
 	agent_rig_end(rig);
 }
@@ -166,7 +166,7 @@ static void paths_of_calls(void **state)
 
 	(void)state;
 	begin(&rig);
-	assert_true(agent_path_of_calls(agent_self.block) == 0);
+	assert_true(agent_path_of_calls(agent_self.writer) == 0);
 	for (size_t i = 0; i < STACKS; i++) {
 		struct fxt_frame *first = fxt_slot_frames(&agent_engine, agent_self.slot);
 		unsigned same = 0;
@@ -178,9 +178,9 @@ static void paths_of_calls(void **state)
 		set_top(agent_self.slot, first + same);
 		for (unsigned depth = same; depth < stacks[i].depth; depth++)
 			agent_call(function(stacks[i].functions[depth]), 1000000 - depth * 64);
-		agent_self.block->busy = FXT_SLOW_PATH;
-		stacks[i].path = agent_path_of_calls(agent_self.block);
-		assert_true(agent_path_of_calls(agent_self.block) == stacks[i].path);
+		agent_self.writer->busy = FXT_SLOW_PATH;
+		stacks[i].path = agent_path_of_calls(agent_self.writer);
+		assert_true(agent_path_of_calls(agent_self.writer) == stacks[i].path);
 	}
 	collect(&rig);
 	paths_lead_back();
@@ -209,7 +209,7 @@ static void paths_of_walks(void **state)
 		walk = walk_of(&stacks[i]);
 		uint32_t known = agent_path_of_known_walk(&walk);
 
-		stacks[i].path = agent_path_of_walk(agent_self.block, &walk);
+		stacks[i].path = agent_path_of_walk(agent_self.writer, &walk);
 		assert_true(known == 0 || known == stacks[i].path);
 		assert_true(agent_path_of_known_walk(&walk) == stacks[i].path);
 	}
@@ -230,10 +230,10 @@ static void dropped_nodes_are_written_again(void **state)
 
 	(void)state;
 	begin(&rig);
-	id = agent_path_of_walk(agent_self.block, &walk);
+	id = agent_path_of_walk(agent_self.writer, &walk);
 	agent_engine.drops++;
 	assert_true(agent_path_of_known_walk(&walk) == 0);
-	assert_true(agent_path_of_walk(agent_self.block, &walk) == id);
+	assert_true(agent_path_of_walk(agent_self.writer, &walk) == id);
 	collect(&rig);
 	assert_int_equal(trace.count, 6);
 	for (size_t i = 0; i < 3; i++)
@@ -251,14 +251,14 @@ static void retired_code_has_other_paths(void **state)
 
 	(void)state;
 	begin(&rig);
-	ids[0] = agent_path_of_walk(agent_self.block, &walk);
+	ids[0] = agent_path_of_walk(agent_self.writer, &walk);
 	agent_paths_retire(0x900000, 0xa00000); /* elsewhere */
 	assert_true(agent_path_of_known_walk(&walk) == ids[0]);
 	for (int i = 1; i < 3; i++) {
 		agent_paths_retire(function(2), function(3));
 		assert_true(agent_path_of_known_walk(&walk) == 0);
 		assert_true(agent_path_of_known_walk(&outermost) != 0); /* that call is not there */
-		ids[i] = agent_path_of_walk(agent_self.block, &walk);
+		ids[i] = agent_path_of_walk(agent_self.writer, &walk);
 	}
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
 	end(&rig);

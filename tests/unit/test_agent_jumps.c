@@ -104,7 +104,7 @@ static void jumps_that_do_not_concern_us(void **state)
 	begin(&rig);
 	if (_setjmp(here) == 0) /* no block yet */
 		longjmp(here, 1);
-	assert_null(agent_self.block);
+	assert_null(agent_self.writer);
 	agent_call(0x1000, (uint64_t)(uintptr_t)__builtin_frame_address(0) - 4096);
 	open = agent_open_calls();
 	agent_set_recording(AGENT_QUIET);

@@ -65,45 +65,45 @@ static void begin(struct rig *rig)
 	assert_non_null(agent_attach());
 }
 
-/* The block of the coroutine there; NULL: it has none. */
-static struct fxt_block *coroutine_at(uint64_t address, bool is_call)
+/* The writer of the coroutine there; NULL: it has none. */
+static struct fxt_thread_writer *coroutine_at(uint64_t address, bool is_call)
 {
-	struct fxt_block *block = NULL;
+	struct fxt_thread_writer *writer = NULL;
 
-	assert_true(agent_coroutine_claim(address, is_call, &block));
-	if (block)
-		agent_coroutine_release(block);
-	return block;
+	assert_true(agent_coroutine_claim(address, is_call, &writer));
+	if (writer)
+		agent_coroutine_release(writer);
+	return writer;
 }
 
 static void no_coroutine_at(uint64_t address)
 {
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 
-	assert_false(agent_coroutine_claim(address, true, &block));
+	assert_false(agent_coroutine_claim(address, true, &writer));
 }
 
-static struct fxt_block *new_coroutine_at(uint64_t address)
+static struct fxt_thread_writer *new_coroutine_at(uint64_t address)
 {
-	struct fxt_block *block = agent_coroutine_claim_new(address);
+	struct fxt_thread_writer *writer = agent_coroutine_claim_new(address);
 
-	assert_non_null(block);
-	agent_coroutine_release(block);
-	return block;
+	assert_non_null(writer);
+	agent_coroutine_release(writer);
+	return writer;
 }
 
-/* Begins a call in that block, where frames keep addresses. */
-static void coroutine_call(struct fxt_block *block, uint64_t function, uint64_t stack_pointer)
+/* Begins a call in that writer, where frames keep addresses. */
+static void coroutine_call(struct fxt_thread_writer *writer, uint64_t function, uint64_t stack_pointer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 
-	agent_push(block, slot, slot_top(slot), agent_function_word(function), NULL, stack_pointer,
+	agent_push(writer, slot, slot_top(slot), agent_function_word(function), NULL, stack_pointer,
 	        FXT_CLOCK_COUNTER);
 }
 
-static size_t coroutine_calls(const struct fxt_block *block)
+static size_t coroutine_calls(const struct fxt_thread_writer *writer)
 {
-	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 
 	return (size_t)(slot_top(slot) - fxt_slot_frames(&agent_engine, slot));
 }
@@ -111,7 +111,7 @@ static size_t coroutine_calls(const struct fxt_block *block)
 /* Bounds are known: each address belongs to the one whose stack it is on, whatever the distance. */
 static void known_bounds(void **state)
 {
-	struct fxt_block *blocks[STACKS];
+	struct fxt_thread_writer *writers[STACKS];
 	struct rig rig;
 	uint64_t first = UINT64_C(0x10000000);
 
@@ -126,14 +126,14 @@ static void known_bounds(void **state)
 		uint64_t high = first + (i + 1) * 32 * KIB;
 
 		assert_null(coroutine_at(high - 8, false)); /* it has called nothing yet */
-		blocks[i] = coroutine_at(high - 8, true);
-		assert_non_null(blocks[i]);
+		writers[i] = coroutine_at(high - 8, true);
+		assert_non_null(writers[i]);
 		for (uint64_t j = 0; j < i; j++)
-			assert_ptr_not_equal(blocks[i], blocks[j]);
+			assert_ptr_not_equal(writers[i], writers[j]);
 	}
 	for (uint64_t i = 0; i < STACKS; i++) {
-		assert_ptr_equal(coroutine_at(first + i * 32 * KIB, false), blocks[i]);
-		assert_ptr_equal(coroutine_at(first + (i + 1) * 32 * KIB - 1, false), blocks[i]);
+		assert_ptr_equal(coroutine_at(first + i * 32 * KIB, false), writers[i]);
+		assert_ptr_equal(coroutine_at(first + (i + 1) * 32 * KIB - 1, false), writers[i]);
 	}
 	no_coroutine_at(first - 1);
 	no_coroutine_at(first + STACKS * 32 * KIB);
@@ -141,13 +141,13 @@ static void known_bounds(void **state)
 	/* Stacks are freed and made anew: one that overlaps takes the place of the old one. */
 	agent_coroutine_runs(first + 16 * KIB, 16 * KIB, first + 32 * KIB - 8);
 	no_coroutine_at(first);
-	assert_ptr_equal(coroutine_at(first + 16 * KIB, true), blocks[0]);
-	assert_ptr_equal(coroutine_at(first + 32 * KIB, true), blocks[1]);
+	assert_ptr_equal(coroutine_at(first + 16 * KIB, true), writers[0]);
+	assert_ptr_equal(coroutine_at(first + 32 * KIB, true), writers[1]);
 	/* A new thread's stack is where many of them were. */
 	agent_coroutines_leave(first + 64 * KIB, 128 * KIB);
 	no_coroutine_at(first + 64 * KIB);
 	no_coroutine_at(first + 192 * KIB - 8);
-	assert_ptr_equal(coroutine_at(first + 192 * KIB, true), blocks[6]);
+	assert_ptr_equal(coroutine_at(first + 192 * KIB, true), writers[6]);
 	agent_rig_end(&rig);
 }
 
@@ -155,7 +155,7 @@ static void known_bounds(void **state)
 static void unknown_bounds(void **state)
 {
 	uint64_t one = UINT64_C(0x10000000), other = UINT64_C(0x20000000);
-	struct fxt_block *first, *second;
+	struct fxt_thread_writer *first, *second;
 	struct rig rig;
 
 	(void)state;
@@ -180,7 +180,7 @@ static void unknown_bounds(void **state)
 static void stack_on_stack(void **state)
 {
 	uint64_t outer = own_low + 64 * KIB, inner = outer + 8 * KIB;
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 	struct rig rig;
 
 	(void)state;
@@ -188,13 +188,13 @@ static void stack_on_stack(void **state)
 	assert_true(agent_stack_is_own(own_low + 128 * KIB));
 	agent_coroutine_runs(outer, 64 * KIB, outer + 64 * KIB - 8);
 	assert_false(agent_stack_is_own(own_low + 128 * KIB));
-	block = coroutine_at(outer + 48 * KIB, true);
-	assert_non_null(block);
-	coroutine_call(block, 0x1000, outer + 48 * KIB);
+	writer = coroutine_at(outer + 48 * KIB, true);
+	assert_non_null(writer);
+	coroutine_call(writer, 0x1000, outer + 48 * KIB);
 	agent_coroutine_runs(inner, 16 * KIB, inner + 16 * KIB - 8);
-	assert_ptr_not_equal(coroutine_at(inner + 8 * KIB, true), block);
-	assert_ptr_equal(coroutine_at(inner + 16 * KIB, true), block);
-	assert_ptr_equal(coroutine_at(inner + 8 * KIB, true), block); /* covered */
+	assert_ptr_not_equal(coroutine_at(inner + 8 * KIB, true), writer);
+	assert_ptr_equal(coroutine_at(inner + 16 * KIB, true), writer);
+	assert_ptr_equal(coroutine_at(inner + 8 * KIB, true), writer); /* covered */
 	no_coroutine_at(own_low + 130 * KIB);
 	no_coroutine_at(outer + 48 * KIB); /* covered */
 	agent_coroutines_forget();
@@ -207,26 +207,26 @@ static void more_than_rows(void **state)
 {
 	enum { MANY = AGENT_ROWS + 100 };
 	uint64_t first = UINT64_C(0x10000000);
-	struct fxt_block *block;
+	struct fxt_thread_writer *writer;
 	struct rig rig;
 
 	(void)state;
 	begin(&rig);
 	for (uint64_t i = 0; i < MANY; i++) {
 		agent_coroutine_runs(first + i * 4 * KIB, 4 * KIB, first + (i + 1) * 4 * KIB - 8);
-		block = coroutine_at(first + (i + 1) * 4 * KIB - 8, true);
-		assert_non_null(block);
-		assert_int_equal(coroutine_calls(block), 0);
-		coroutine_call(block, 0x1000 + 0x100 * i, first + (i + 1) * 4 * KIB - 64);
-		coroutine_call(block, 0x1010 + 0x100 * i, first + (i + 1) * 4 * KIB - 128);
+		writer = coroutine_at(first + (i + 1) * 4 * KIB - 8, true);
+		assert_non_null(writer);
+		assert_int_equal(coroutine_calls(writer), 0);
+		coroutine_call(writer, 0x1000 + 0x100 * i, first + (i + 1) * 4 * KIB - 64);
+		coroutine_call(writer, 0x1010 + 0x100 * i, first + (i + 1) * 4 * KIB - 128);
 	}
 	for (uint64_t i = 0; i < MANY; i++) {
 		const struct fxt_frame *newest;
 
-		block = coroutine_at(first + (i + 1) * 4 * KIB - 256, false);
-		assert_non_null(block);
-		assert_int_equal(coroutine_calls(block), 2);
-		newest = slot_top(fxt_slot(&agent_engine, block->number)) - 1;
+		writer = coroutine_at(first + (i + 1) * 4 * KIB - 256, false);
+		assert_non_null(writer);
+		assert_int_equal(coroutine_calls(writer), 2);
+		newest = slot_top(fxt_slot(&agent_engine, writer->number)) - 1;
 		assert_true(is_frame_of(newest, (void *)(uintptr_t)(0x1010 + 0x100 * i)));
 		assert_true(fxt_is_inherited(newest->function));
 		assert_true(newest->stack_offset == first + (i + 1) * 4 * KIB - 128);
@@ -239,26 +239,26 @@ static void more_than_rows(void **state)
 static void rows_in_use(void **state)
 {
 	uint64_t first = UINT64_C(0x10000000);
-	struct fxt_block *blocks[AGENT_ROWS], *block;
+	struct fxt_thread_writer *writers[AGENT_ROWS], *writer;
 	struct rig rig;
 
 	(void)state;
 	begin(&rig);
 	for (uint64_t i = 0; i < AGENT_ROWS; i++) {
 		agent_coroutine_runs(first + i * 4 * KIB, 4 * KIB, first + (i + 1) * 4 * KIB - 8);
-		blocks[i] = coroutine_at(first + (i + 1) * 4 * KIB - 8, true);
+		writers[i] = coroutine_at(first + (i + 1) * 4 * KIB - 8, true);
 	}
-	blocks[0]->busy = blocks[1]->busy = FXT_WRITING;
+	writers[0]->busy = writers[1]->busy = FXT_WRITING;
 	agent_coroutine_runs(first - 4 * KIB, 4 * KIB, first - 8);
-	assert_ptr_equal(coroutine_at(first - 8, true), blocks[2]);
+	assert_ptr_equal(coroutine_at(first - 8, true), writers[2]);
 	for (uint64_t i = 0; i < AGENT_ROWS; i++)
-		blocks[i]->busy = FXT_WRITING;
+		writers[i]->busy = FXT_WRITING;
 	agent_coroutine_runs(first - 8 * KIB, 4 * KIB, first - 4 * KIB - 8);
-	block = coroutine_at(first - 4 * KIB - 8, true);
-	assert_null(block);
+	writer = coroutine_at(first - 4 * KIB - 8, true);
+	assert_null(writer);
 	assert_int_equal(agent_engine.control->lost_without_slot, 1);
 	for (uint64_t i = 0; i < AGENT_ROWS; i++)
-		blocks[i]->busy = FXT_IDLE;
+		writers[i]->busy = FXT_IDLE;
 	agent_rig_end(&rig);
 }
 
@@ -276,15 +276,15 @@ static void signal_stack_on_stack(void **state)
 	uint64_t low = own_low + 128 * KIB, beyond = UINT64_C(0x30000000);
 	struct fxt_frame below = {.stack_offset = 64 * KIB}, on = {.stack_offset = 140 * KIB},
 	                 above = {.stack_offset = 192 * KIB}, elsewhere = {.stack_offset = beyond - own_low};
-	struct fxt_block *own;
+	struct fxt_thread_writer *own;
 	struct rig rig;
 
 	(void)state;
 	begin(&rig);
-	own = agent_self.block;
+	own = agent_self.writer;
 	assert_true(is_left(own, &below, 144 * KIB));
 	set_signal_stack(low, 32 * KIB);
-	assert_ptr_equal(agent_block_at(own, low + 16 * KIB, true), own);
+	assert_ptr_equal(agent_writer_at(own, low + 16 * KIB, true), own);
 	assert_false(is_left(own, &below, 144 * KIB)); /* the handler's caller */
 	assert_false(is_left(own, &above, 144 * KIB));
 	assert_true(is_left(own, &on, 144 * KIB)); /* in the handler */
@@ -294,7 +294,7 @@ static void signal_stack_on_stack(void **state)
 	assert_true(is_left(own, &elsewhere, 64 * KIB));
 	/* A handler sets another one, which is elsewhere, and the kernel the former one again. */
 	set_signal_stack(beyond - KIB, 32 * KIB);
-	assert_ptr_equal(agent_block_at(own, beyond, true), own);
+	assert_ptr_equal(agent_writer_at(own, beyond, true), own);
 	assert_false(is_left(own, &on, beyond - own_low));
 	assert_false(is_left(own, &below, 144 * KIB));
 	set_signal_stack(0, 0);
@@ -306,21 +306,21 @@ static void signal_stack_on_stack(void **state)
 static void handler_in_coroutine(void **state)
 {
 	uint64_t stack = UINT64_C(0x10000000), handlers = own_low + 128 * KIB;
-	struct fxt_block *own, *block;
+	struct fxt_thread_writer *own, *writer;
 	struct rig rig;
 
 	(void)state;
 	begin(&rig);
-	own = agent_self.block;
+	own = agent_self.writer;
 	set_signal_stack(handlers, 32 * KIB);
 	agent_coroutine_runs(stack, 64 * KIB, stack + 64 * KIB - 8);
-	assert_ptr_equal(agent_block_at(own, handlers + KIB, true), own); /* it has no call */
-	block = coroutine_at(stack + 32 * KIB, true);
-	coroutine_call(block, 0x1000, stack + 32 * KIB);
-	assert_ptr_equal(agent_block_at(own, handlers + KIB, true), block);
-	agent_coroutine_release(block);
-	assert_ptr_equal(agent_block_at(own, own_low + KIB, true), own);
-	assert_ptr_equal(agent_block_at(own, handlers + KIB, true), own);
+	assert_ptr_equal(agent_writer_at(own, handlers + KIB, true), own); /* it has no call */
+	writer = coroutine_at(stack + 32 * KIB, true);
+	coroutine_call(writer, 0x1000, stack + 32 * KIB);
+	assert_ptr_equal(agent_writer_at(own, handlers + KIB, true), writer);
+	agent_coroutine_release(writer);
+	assert_ptr_equal(agent_writer_at(own, own_low + KIB, true), own);
+	assert_ptr_equal(agent_writer_at(own, handlers + KIB, true), own);
 	agent_rig_end(&rig);
 }
 
@@ -336,7 +336,7 @@ static void life(void **state)
 	assert_int_equal(agent_thread_state(), AGENT_THREAD_UNATTACHED);
 	assert_true(agent_thread_is_valid());
 	agent_set_stack(here - 1024 * KIB, 2048 * KIB, here - 1024 * KIB);
-	struct fxt_block *own = agent_attach();
+	struct fxt_thread_writer *own = agent_attach();
 
 	assert_non_null(own);
 	assert_ptr_equal(agent_attach(), own);
@@ -345,7 +345,7 @@ static void life(void **state)
 	assert_true(agent_thread_is_valid());
 	own->busy = FXT_SLOW_PATH;
 	assert_int_equal(agent_thread_state(), AGENT_THREAD_IN_HOOK);
-	struct fxt_block *nested = agent_nested();
+	struct fxt_thread_writer *nested = agent_nested();
 
 	assert_non_null(nested);
 	assert_int_equal(agent_thread_state(), AGENT_THREAD_IN_HOOK);
@@ -372,7 +372,7 @@ static void slice_inside_hook(void **state)
 	(void)state;
 	agent_rig_begin(&rig);
 	agent_set_stack(here - 1024 * KIB, 2048 * KIB, here - 1024 * KIB);
-	struct fxt_block *own = agent_attach();
+	struct fxt_thread_writer *own = agent_attach();
 
 	assert_non_null(own);
 	agent_call(0x1000, here);
@@ -405,7 +405,7 @@ static void broken_states(void **state)
 	(void)state;
 	agent_rig_begin(&rig);
 	agent_set_stack(here - 1024 * KIB, 2048 * KIB, here - 1024 * KIB);
-	struct fxt_block *own = agent_attach();
+	struct fxt_thread_writer *own = agent_attach();
 
 	assert_non_null(own);
 	agent_call(0x1000, here);

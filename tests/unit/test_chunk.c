@@ -295,13 +295,13 @@ static void lose_and_go_on(bool is_in_slice)
 	while (caller.slot->lost < 500)
 		call(&caller, FUNCTION(1));
 	if (is_in_slice)
-		caller.block->slice_start = caller.block->last += rig.e.step;
+		caller.writer->slice_start = caller.writer->last += rig.e.step;
 	while (caller.slot->lost < 1000)
 		call(&caller, FUNCTION(1));
-	end = is_in_slice ? caller.block->slice_start : caller.block->last + rig.e.step;
-	caller.block->last += RIG_RATE / 1000;
+	end = is_in_slice ? caller.writer->slice_start : caller.writer->last + rig.e.step;
+	caller.writer->last += RIG_RATE / 1000;
 	assert_int_equal(rig_save(&rig), 1);
-	assert_true(fxt_chunk_reserve(&rig.e, caller.block, 3));
+	assert_true(fxt_chunk_reserve(&rig.e, caller.writer, 3));
 	rig_save(&rig);
 	rig_collect(&rig, FXT_ENDED_NORMALLY);
 	for (size_t i = 0; i < rig.trace.count; i++)

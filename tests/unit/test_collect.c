@@ -558,10 +558,10 @@ static void overwritten_without_room(void **state)
 		rig_begin(&rig, FXT_CIRCULAR, 64 * KIB, FXT_ON_FULL_DROP);
 		caller_attach(&caller, &rig.e);
 		enter(&caller, FUNCTION(1));
-		caller.slot->began = caller.block->last - (uint64_t)before[i];
+		caller.slot->began = caller.writer->last - (uint64_t)before[i];
 		leave(&caller);
 		caller.slot->overwritten = 7;
-		caller.slot->overwritten_until = caller.block->last;
+		caller.slot->overwritten_until = caller.writer->last;
 		rig_collect(&rig, FXT_ENDED_BY_SIGNAL);
 		assert_int_equal(trace_count(&rig.trace, EVENT_OVERWRITTEN, 0), 7);
 		trace_check_nesting(&rig.trace);

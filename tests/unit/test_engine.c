@@ -305,12 +305,12 @@ static void records_while_stopped_are_refused(void **state)
 	caller_attach(&caller, &rig.e);
 	call(&caller, FUNCTION(1));
 	fxt_engine_stop(&rig.e);
-	assert_false(fxt_chunk_reserve(&rig.e, caller.block, 3));
+	assert_false(fxt_chunk_reserve(&rig.e, caller.writer, 3));
 	/* A record of the run before, whose thread comes too late: there is room for those of the next one.
 	 */
 	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_RETAIN), 0);
-	assert_false(fxt_chunk_reserve(&rig.e, caller.block, 3));
-	assert_false(fxt_chunk_is_dropping(&rig.e, caller.block));
+	assert_false(fxt_chunk_reserve(&rig.e, caller.writer, 3));
+	assert_false(fxt_chunk_is_dropping(&rig.e, caller.writer));
 	rig_end(&rig);
 }
 
@@ -347,27 +347,27 @@ static void states_that_are_not_valid(void **state)
 	for (size_t m = 0; m < sizeof(modes) / sizeof(*modes); m++) {
 		struct rig rig;
 		struct caller caller;
-		struct fxt_block *block;
+		struct fxt_thread_writer *writer;
 		struct fxt_thread_slot *slot;
 
 		rig_begin(&rig, modes[m], 64 * KIB, FXT_ON_FULL_DROP);
 		assert_true(fxt_engine_is_valid(&rig.e));
 		caller_attach(&caller, &rig.e);
-		block = caller.block;
+		writer = caller.writer;
 		slot = caller.slot;
-		assert_int_equal(block->state, FXT_BLOCK_NO_CHUNK);
-		NOT_VALID(block->state, FXT_BLOCK_OPEN);
-		NOT_VALID(block->chunk, 8);
+		assert_int_equal(writer->state, FXT_WRITER_NO_CHUNK);
+		NOT_VALID(writer->state, FXT_WRITER_OPEN);
+		NOT_VALID(writer->chunk, 8);
 		NOT_VALID(slot->committed, 8);
-		assert_true(fxt_chunk_reserve(&rig.e, block, FXT_CALL_WORDS));
-		assert_int_equal(block->state, FXT_BLOCK_OPEN);
-		NOT_VALID(block->state, FXT_BLOCK_NO_CHUNK);
-		NOT_VALID(block->state, FXT_BLOCK_STALLED);
-		NOT_VALID(block->limit, block->limit + 8);
-		NOT_VALID(block->chunk, block->chunk + 16);
-		NOT_VALID(block->number, block->number + 1);
-		NOT_VALID(block->generation, 0);
-		NOT_VALID(slot->committed, block->chunk);
+		assert_true(fxt_chunk_reserve(&rig.e, writer, FXT_CALL_WORDS));
+		assert_int_equal(writer->state, FXT_WRITER_OPEN);
+		NOT_VALID(writer->state, FXT_WRITER_NO_CHUNK);
+		NOT_VALID(writer->state, FXT_WRITER_STALLED);
+		NOT_VALID(writer->limit, writer->limit + 8);
+		NOT_VALID(writer->chunk, writer->chunk + 16);
+		NOT_VALID(writer->number, writer->number + 1);
+		NOT_VALID(writer->generation, 0);
+		NOT_VALID(slot->committed, writer->chunk);
 		NOT_VALID(slot->late_record, slot->committed);
 		NOT_VALID(slot->top, slot->top + 8);
 		NOT_VALID(slot->top, slot->top + slot->stack_bytes);
@@ -380,7 +380,7 @@ static void states_that_are_not_valid(void **state)
 		NOT_VALID(rig.e.durable_end, rig.e.durable_end + 8);
 		NOT_VALID(rig.e.wrapped, 7);
 		assert_int_equal(fxt_engine_stop(&rig.e), 0);
-		assert_int_equal(block->state, FXT_BLOCK_NO_CHUNK);
+		assert_int_equal(writer->state, FXT_WRITER_NO_CHUNK);
 		assert_true(fxt_engine_is_valid(&rig.e));
 		rig_end(&rig);
 	}

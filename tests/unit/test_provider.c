@@ -446,7 +446,7 @@ static void aborted_by_its_thread(void **state)
 	assert_true(p.incomplete && fxt_provider_is_valid(&p));
 }
 
-static blkcnt_t blocks_of_control(const struct fxt_memory *memory)
+static blkcnt_t writers_of_control(const struct fxt_memory *memory)
 {
 	struct stat status;
 
@@ -464,12 +464,12 @@ static void pages_are_given_back(void **state)
 	(void)state;
 	assert_int_equal(fxt_memory_create(&memory, BUFFER_BYTES, FXT_CIRCULAR, true), 0);
 	memory.control->slots_used = 0; /* its page stays */
-	before = blocks_of_control(&memory);
+	before = writers_of_control(&memory);
 	for (unsigned i = 0; i < 3; i++)
 		fxt_elided(memory.control, tables[i])->end = 1;
-	assert_true(blocks_of_control(&memory) > before);
+	assert_true(writers_of_control(&memory) > before);
 	fxt_memory_release(&memory);
-	assert_int_equal(blocks_of_control(&memory), before);
+	assert_int_equal(writers_of_control(&memory), before);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(fxt_elided(memory.control, tables[i])->end, 0);
 	fxt_memory_free(&memory);

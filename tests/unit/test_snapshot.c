@@ -186,9 +186,9 @@ static void calls_that_end_meanwhile(void **state)
 	enter(&caller, OUTER);
 	outer = (const struct fxt_frame *)(uintptr_t)load_relaxed(&caller.slot->top) - 1;
 	enter(&caller, LEAF);
-	assert_true(fxt_chunk_has_room(caller.block, caller.slot, &position));
+	assert_true(fxt_chunk_has_room(caller.writer, caller.slot, &position));
 	fxt_chunk_put_call(
-	        caller.block, caller.slot, position, outer->function, outer->start, arch_counter());
+	        caller.writer, caller.slot, position, outer->function, outer->start, arch_counter());
 	assert_int_equal(
 	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), 0);
 	trace_reset(&rig.trace);

@@ -306,10 +306,10 @@ static void further_slots(void **state)
 	rig_begin(&rig, FXT_STREAMING, 64 * KIB, FXT_ON_FULL_DROP);
 	caller_attach(&thread, &rig.e);
 	handler = row = thread;
-	handler.block = fxt_thread_attach_nested(&rig.e, thread.block->number);
-	row.block = fxt_thread_attach_coroutine(&rig.e, thread.block->number, "generator");
-	handler.slot = fxt_slot(&rig.e, handler.block->number);
-	row.slot = fxt_slot(&rig.e, row.block->number);
+	handler.writer = fxt_thread_attach_nested(&rig.e, thread.writer->number);
+	row.writer = fxt_thread_attach_coroutine(&rig.e, thread.writer->number, "generator");
+	handler.slot = fxt_slot(&rig.e, handler.writer->number);
+	row.slot = fxt_slot(&rig.e, row.writer->number);
 	assert_int_equal(handler.slot->koid, thread.koid);
 	assert_int_equal(handler.slot->thread_index, thread.slot->thread_index);
 	assert_int_not_equal(row.slot->koid, thread.koid);

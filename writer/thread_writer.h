@@ -1,11 +1,11 @@
 /*
- * The private block of a thread: the state that the process itself keeps of the thread
+ * The private writer of a thread: the state that the process itself keeps of the thread
  * beside its slot (slot.h). Blocks lie in memory that the kernel wipes in a forked child
  * (MADV_WIPEONFORK). The child finds both limits 0, and so takes the slow path before it
  * writes to its parent's memory.
  */
-#ifndef FXT_WRITER_BLOCK_H
-#define FXT_WRITER_BLOCK_H
+#ifndef FXT_WRITER_THREAD_WRITER_H
+#define FXT_WRITER_THREAD_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,13 +27,13 @@ enum fxt_busy {
  *     |  +-----------------------------------+  +----------------------------------------------+
  *     +------- fxt_chunk_close_dead: it died; fxt_thread_check: it is renewed -----------------+
  */
-enum fxt_block_state {
-	/* `chunk` and slot.committed are 0; so are all fields of a free slot's block */
-	FXT_BLOCK_NO_CHUNK = 0,
+enum fxt_writer_state {
+	/* `chunk` and slot.committed are 0; so are all fields of a free slot's writer */
+	FXT_WRITER_NO_CHUNK = 0,
 	/* the thread writes to its chunk by the fast path, up to `limit` */
-	FXT_BLOCK_OPEN = 1,
+	FXT_WRITER_OPEN = 1,
 	/* the chunk was closed while the thread was inside a write (closing.h) */
-	FXT_BLOCK_STALLED = 2,
+	FXT_WRITER_STALLED = 2,
 };
 
 /*
@@ -41,13 +41,13 @@ enum fxt_block_state {
  * the slow path, another one sets `limit`, which the next exit compares with, or
  * `top_limit`, which the next entry compares with, to 0.
  */
-struct fxt_block {
+struct fxt_thread_writer {
 	/* Used on the slow path only. Fields that a closer uses too are accessed with the
 	 * engine's lock held. */
 	uint64_t chunk_bytes; /* the size of the thread's next chunk */
 	/* bytes in the open chunk that belong to no call */
 	uint64_t other_bytes;
-	uint32_t state; /* enum fxt_block_state */
+	uint32_t state; /* enum fxt_writer_state */
 	/* how many names are registered in the open chunk */
 	uint32_t local_strings;
 	struct fxt_local_name *local_names; /* their table, or NULL */
@@ -106,7 +106,7 @@ struct fxt_block {
 	/* the value of fxt_engine.filter_in_force that the states of its frames follow */
 	uint32_t filter_in_force;
 } __attribute__((aligned(256)));
-_Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
+_Static_assert(sizeof(struct fxt_thread_writer) == 256 && offsetof(struct fxt_thread_writer, busy) == 64,
         "as fxt_stack_color() has it");
 
 #endif
