@@ -15,11 +15,11 @@
 static void decisions_mark(struct fxt_engine *e, uint64_t address, uint32_t index, uint64_t mark)
 {
 	const struct fxt_function_table *table = &e->functions;
-	uint64_t at = fxt_function_hash(address), known = fxt_function_key(address) | index, word;
+	uint64_t at = fxt_function_hash(address), known = fxt_function_key(address) | index, ref;
 
-	while ((word = table->entries[at & table->mask]) != 0 && (word & ~FXT_FUNCTION_EXCLUDED) != known)
+	while ((ref = table->entries[at & table->mask]) != 0 && (ref & ~FXT_FUNCTION_EXCLUDED) != known)
 		at++;
-	if (word)
+	if (ref)
 		store_relaxed(&table->entries[at & table->mask], known | mark);
 }
 
@@ -51,12 +51,12 @@ void fxt_decisions_carry_out(struct fxt_engine *e)
 		decisions_go_on(e, true);
 }
 
-void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t word)
+void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t ref)
 {
-	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
+	uint32_t index = (uint32_t)(ref & FXT_INDEX_LOCAL);
 	uint64_t decision = index < FXT_DECISIONS ? load_acquire(fxt_decision(e->control, index)) : 0;
 
-	if (fxt_decision_is_on(decision, word) && decisions_exclude(e, decision))
+	if (fxt_decision_is_on(decision, ref) && decisions_exclude(e, decision))
 		decisions_mark(e, decision >> FXT_FRAME_INDEX_BITS, index, FXT_FUNCTION_EXCLUDED);
 }
 

@@ -45,10 +45,10 @@ static inline unsigned fxt_decided_by(uint64_t decision, uint32_t change)
 }
 /* The numbers of the triggers that a call of the function raises: by lasting as long as the
  * trigger says, and by beginning; 0 = none. They are those of the latest change. */
-#define FXT_DECIDED_TRIGGER(number)        ((uint64_t)(number) << 7)
-#define FXT_DECIDED_TRIGGER_OF(word)       ((uint32_t)((word) >> 7 & 15))
-#define FXT_DECIDED_BEGIN_TRIGGER(number)  ((uint64_t)(number) << 11)
-#define FXT_DECIDED_BEGIN_TRIGGER_OF(word) ((uint32_t)((word) >> 11 & 15))
+#define FXT_DECIDED_TRIGGER(number)       ((uint64_t)(number) << 7)
+#define FXT_DECIDED_TRIGGER_OF(ref)       ((uint32_t)((ref) >> 7 & 15))
+#define FXT_DECIDED_BEGIN_TRIGGER(number) ((uint64_t)(number) << 11)
+#define FXT_DECIDED_BEGIN_TRIGGER_OF(ref) ((uint32_t)((ref) >> 11 & 15))
 _Static_assert(FXT_TRIGGERS == 15, "any number of four bits is a trigger's, or 0");
 
 static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t index)
@@ -56,20 +56,20 @@ static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t
 	return (uint64_t *)((uintptr_t)control + FXT_DECISIONS_OFFSET) + index;
 }
 
-/* Whether a decision, at the index of that word, is on the word's function. A decision that
+/* Whether a decision, at the index of that ref, is on the ref's function. A decision that
  * comes while the names are cleared is on another function. */
-static inline bool fxt_decision_is_on(uint64_t decision, uint64_t word)
+static inline bool fxt_decision_is_on(uint64_t decision, uint64_t ref)
 {
-	return !(((decision ^ word) & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS);
+	return !(((decision ^ ref) & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS);
 }
 
 /* Carries out the decisions that have come since the last call: marks functions in the
  * function table. Costs one load if there are none. With the lock held. */
 void fxt_decisions_carry_out(struct fxt_engine *e);
 
-/* Carries out the decision on the function that has this word, if there is one; also if the
+/* Carries out the decision on the function that has this ref, if there is one; also if the
  * previous decision at its index was on another function. With the lock held. */
-void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t word);
+void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t ref);
 
 /*
  * Carries out a change of the filter, if there is one. Returns false if the caller should

@@ -10,24 +10,24 @@
  * has this address. */
 #define RETIRED UINT64_MAX
 
-/* Returns the address in a word, whatever else is in it. */
-static uint64_t functions_address_of(uint64_t word)
+/* Returns the address in a ref, whatever else is in it. */
+static uint64_t functions_address_of(uint64_t ref)
 {
-	return (word & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS;
+	return (ref & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS;
 }
 
-/* Puts a word at the entry that fxt_function_find() looks at first, or as near behind it as
+/* Puts a ref at the entry that fxt_function_find() looks at first, or as near behind it as
  * there is room. Returns whether that took one of the entries never used before. */
-static bool functions_insert(const struct fxt_function_table *table, uint64_t word)
+static bool functions_insert(const struct fxt_function_table *table, uint64_t ref)
 {
-	uint64_t at = fxt_function_hash(functions_address_of(word)) & table->mask;
+	uint64_t at = fxt_function_hash(functions_address_of(ref)) & table->mask;
 
 	while (load_relaxed(&table->entries[at]) != 0 && table->entries[at] != RETIRED)
 		at = (at + 1) & table->mask;
 	bool is_fresh = table->entries[at] == 0;
 
 	/* Release: the name is durable before any thread can find its index. */
-	store_release(&table->entries[at], word);
+	store_release(&table->entries[at], ref);
 	return is_fresh;
 }
 
@@ -36,9 +36,9 @@ void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end)
 	const struct fxt_function_table *table = &e->functions;
 
 	for (uint64_t at = 0; at <= table->mask; at++) {
-		uint64_t word = table->entries[at];
+		uint64_t ref = table->entries[at];
 
-		if (word && word != RETIRED && functions_address_of(word) - start < end - start)
+		if (ref && ref != RETIRED && functions_address_of(ref) - start < end - start)
 			store_relaxed(&table->entries[at], RETIRED);
 	}
 }
@@ -49,10 +49,10 @@ uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
 	uint64_t at = fxt_function_hash(address) & table->mask;
 
 	for (;; at = (at + 1) & table->mask) {
-		uint64_t word = load_relaxed(&table->entries[at]);
+		uint64_t ref = load_relaxed(&table->entries[at]);
 
-		if (word == 0 || (word != RETIRED && functions_address_of(word) == address))
-			return word;
+		if (ref == 0 || (ref != RETIRED && functions_address_of(ref) == address))
+			return ref;
 	}
 }
 
@@ -121,14 +121,14 @@ static bool functions_make_room(struct fxt_engine *e)
 uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module)
 {
 	char text[FXT_PLACEHOLDER_BYTES];
-	uint64_t word = fxt_function_search(e, address);
+	uint64_t ref = fxt_function_search(e, address);
 
-	if (word)
-		return word;
+	if (ref)
+		return ref;
 	uint16_t index = fxt_string_register(e, text, fxt_placeholder(text, address, module));
 
-	word = fxt_function_key(address) | (index ? index : FXT_INDEX_LOCAL);
+	ref = fxt_function_key(address) | (index ? index : FXT_INDEX_LOCAL);
 	if (functions_make_room(e))
-		e->functions_used += functions_insert(&e->functions, word);
-	return word;
+		e->functions_used += functions_insert(&e->functions, ref);
+	return ref;
 }

@@ -36,14 +36,14 @@ static struct fxt_string wait_text(const char *text)
 uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, struct fxt_thread thread,
         const struct fxt_frame *frame, bool is_abandoned, uint64_t end)
 {
-	uint64_t word = load_relaxed(&frame->function),
+	uint64_t ref = load_relaxed(&frame->function),
 	         symbol = load_relaxed(&frame->call_site) & ~FXT_FRAME_STATE;
-	uint64_t object = word >> FXT_FRAME_INDEX_BITS;
-	uint64_t call = fxt_field(word, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_FIRST;
+	uint64_t object = ref >> FXT_FRAME_INDEX_BITS;
+	uint64_t call = fxt_field(ref, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_FIRST;
 	struct fxt_argument arguments[3];
 	size_t count = 0;
 
-	if (!fxt_is_wait(word))
+	if (!fxt_is_wait(ref))
 		return 0;
 	if (wait_calls[call].subject == FXT_WAIT_FOR_OBJECT)
 		arguments[count++] = fxt_argument_pointer(wait_text("object"), object);

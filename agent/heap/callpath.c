@@ -155,7 +155,7 @@ static bool node_write(struct fxt_thread_writer *writer, uint32_t number, uint32
 	struct fxt_engine *e = &agent_engine;
 	const struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t index = address == AGENT_WALK_LEFT_OUT ? agent_heap.elided_name
-	                                                : agent_function_word(address) & FXT_INDEX_LOCAL;
+	                                                : agent_function_ref(address) & FXT_INDEX_LOCAL;
 	bool is_local = index == FXT_INDEX_LOCAL;
 	uint32_t module = is_local ? agent_module_at(address) : 0;
 	uint64_t record[NODE_WORDS];

@@ -16,14 +16,14 @@ static struct fxt_elided *elided_of(const struct fxt_thread_writer *writer)
 	               : NULL;
 }
 
-static bool elided_has_index(uint64_t word)
+static bool elided_has_index(uint64_t ref)
 {
-	return (word & FXT_INDEX_LOCAL) < FXT_STRING_LOCAL_FIRST;
+	return (ref & FXT_INDEX_LOCAL) < FXT_STRING_LOCAL_FIRST;
 }
 
-static struct fxt_elided_function *elided_function(struct fxt_elided *sums, uint64_t word)
+static struct fxt_elided_function *elided_function(struct fxt_elided *sums, uint64_t ref)
 {
-	return &sums->functions[word & FXT_INDEX_LOCAL];
+	return &sums->functions[ref & FXT_INDEX_LOCAL];
 }
 
 static uint64_t elided_sentinel(const struct fxt_thread_slot *slot)
@@ -56,21 +56,21 @@ static bool elided_was_interrupted(struct fxt_thread_writer *writer)
  * outermost one.
  */
 static bool elided_is_open(
-        const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t distance, uint64_t word)
+        const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t distance, uint64_t ref)
 {
 	const struct fxt_frame *outermost =
 	        (const struct fxt_frame *)(uintptr_t)(elided_sentinel(slot) + distance);
 
-	return outermost < frame && outermost->function == word &&
+	return outermost < frame && outermost->function == ref &&
 	       !(outermost->call_site & FXT_FRAME_UNRECORDED);
 }
 
 /* Whether a call that begins is one too many of its function. Once one was, counting stops,
  * so that threads do not compete for the cache line. */
-static bool elided_had_its_calls(uint64_t word)
+static bool elided_had_its_calls(uint64_t ref)
 {
 	const struct fxt_control *control = agent_engine.control;
-	struct fxt_limit *limit = fxt_limit(control, word & FXT_INDEX_LOCAL);
+	struct fxt_limit *limit = fxt_limit(control, ref & FXT_INDEX_LOCAL);
 	uint64_t first = control->has_limits ? load_relaxed(&limit->first_counted) : 0;
 
 	if (!first)

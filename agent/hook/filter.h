@@ -37,15 +37,15 @@ static inline bool agent_filters_calls(void)
 	       fxt_elides_calls(agent_engine.control) || load_relaxed(&agent_engine.control->has_triggers);
 }
 
-/* Whether the manager has decided on the function with this word. It never decides on names
+/* Whether the manager has decided on the function with this ref. It never decides on names
  * without an index of their own, and need not where a decision may come later. */
-static inline bool agent_filter_knows(uint64_t word)
+static inline bool agent_filter_knows(uint64_t ref)
 {
 	const struct fxt_control *control = agent_engine.control;
-	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
+	uint32_t index = (uint32_t)(ref & FXT_INDEX_LOCAL);
 
 	return !control->awaits_decisions || index >= FXT_STRING_LOCAL_FIRST ||
-	       fxt_decision_is_on(load_acquire(fxt_decision(control, index)), word);
+	       fxt_decision_is_on(load_acquire(fxt_decision(control, index)), ref);
 }
 
 /* The state in which calls are recorded, down to the depth limit. */
@@ -71,26 +71,26 @@ static inline uint64_t agent_filter_inside(
 	return load_relaxed(&filter->has_under) & FXT_UNDER_ONLY ? 0 : agent_filter_all(filter);
 }
 
-/* The decision on the function with this word. 0: there is none, or it was on another
+/* The decision on the function with this ref. 0: there is none, or it was on another
  * function. */
-static inline unsigned agent_filter_decision(const struct fxt_thread_writer *writer, uint64_t word)
+static inline unsigned agent_filter_decision(const struct fxt_thread_writer *writer, uint64_t ref)
 {
-	uint64_t index = fxt_frame_index(word);
+	uint64_t index = fxt_frame_index(ref);
 	uint64_t decision =
 	        index < FXT_DECISIONS ? load_relaxed(fxt_decision(agent_engine.control, (uint32_t)index)) : 0;
 
-	if (!fxt_decision_is_on(decision, word))
+	if (!fxt_decision_is_on(decision, ref))
 		return 0;
 	return fxt_decided_by(decision, writer->filter_in_force);
 }
 
-/* The state of a frame for a call inside `outer` of the function with this word. */
+/* The state of a frame for a call inside `outer` of the function with this ref. */
 static inline uint64_t agent_filter_state(
-        const struct fxt_thread_writer *writer, const struct fxt_frame *outer, uint64_t word)
+        const struct fxt_thread_writer *writer, const struct fxt_frame *outer, uint64_t ref)
 {
 	const struct fxt_callers_filter *filter = agent_callers_filter(writer);
 	uint64_t state = agent_filter_inside(writer, outer);
-	unsigned decision = agent_filter_decision(writer, word);
+	unsigned decision = agent_filter_decision(writer, ref);
 
 	if (decision & FXT_DECIDED_NOT_UNDER)
 		state |= FXT_FRAME_NOT_UNDER;
@@ -134,14 +134,14 @@ void agent_filter_follow_change(struct fxt_thread_writer *writer);
 /* The value that a frame for this call keeps as its call site: the address with the
  * state. */
 static inline const void *agent_filter_site(const struct fxt_thread_writer *writer,
-        const struct fxt_frame *outer, uint64_t word, const void *call_site)
+        const struct fxt_frame *outer, uint64_t ref, const void *call_site)
 {
 	uint64_t state = 0;
 
 	if (load_relaxed(&agent_callers_filter(writer)->has_states))
-		state = fxt_is_wait(word) ? agent_filter_inside(writer, outer)
-		                          : agent_filter_state(writer, outer, word);
-	if (load_relaxed(&agent_engine.control->mutes_calls) && !fxt_is_wait(word))
+		state = fxt_is_wait(ref) ? agent_filter_inside(writer, outer)
+		                         : agent_filter_state(writer, outer, ref);
+	if (load_relaxed(&agent_engine.control->mutes_calls) && !fxt_is_wait(ref))
 		state |= FXT_FRAME_UNRECORDED;
 	return (const void *)((uintptr_t)call_site | (uintptr_t)state);
 }

@@ -122,14 +122,14 @@ static inline bool is_left(
 /* Pushes the frame of a call or a wait that begins now. There is room, and the writer is
  * SLOW_PATH. */
 static inline void agent_push(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
-        struct fxt_frame *top, uint64_t word, const void *call_site, uint64_t stack_offset,
+        struct fxt_frame *top, uint64_t ref, const void *call_site, uint64_t stack_offset,
         enum fxt_clock_kind clock)
 {
 	top->call_site = (uint64_t)(uintptr_t)call_site;
 	top->stack_offset = stack_offset;
 	uint64_t start = fxt_later(fxt_clock_ticks(clock), writer->last + agent_engine.step);
 	top->start = start;
-	top->function = word;
+	top->function = ref;
 	store_relaxed(&writer->last, start);
 	set_top(slot, top + 1);
 }

@@ -64,15 +64,15 @@ static __attribute__((noinline)) void hooks_enter_further(
         void *function, void *call_site, uint64_t stack_offset)
 {
 	struct fxt_thread_writer *writer = agent_self.writer;
-	uint64_t word;
+	uint64_t ref;
 
 	if (unlikely(!writer)) {
 		agent_enter_first(function, call_site, stack_offset);
 		return;
 	}
-	word = fxt_function_probe(&agent_engine.functions, (uint64_t)(uintptr_t)function, 1, 0);
-	if (likely(word))
-		agent_enter_known(writer, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
+	ref = fxt_function_probe(&agent_engine.functions, (uint64_t)(uintptr_t)function, 1, 0);
+	if (likely(ref))
+		agent_enter_known(writer, function, call_site, stack_offset, ref, FXT_CLOCK_COUNTER);
 	else
 		hooks_enter_unknown(writer, function, call_site, stack_offset);
 }
@@ -80,9 +80,9 @@ static __attribute__((noinline)) void hooks_enter_further(
 /* Makes only tail calls, so that no register is saved for excluded functions. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 {
-	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+	uint64_t ref = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
-	if (likely(fxt_function_is(word ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
+	if (likely(fxt_function_is(ref ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
 	            !load_foldable(&agent_engine.filter_changes)))
 		agent_patch_later(function, agent_stack_address(stack_offset), false);
 	else
@@ -91,7 +91,7 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 
 /* Enters a call of a session that filters calls. */
 static void hooks_enter_filtered(struct fxt_thread_writer *writer, const void *function,
-        const void *call_site, uint64_t stack_offset, uint64_t word)
+        const void *call_site, uint64_t stack_offset, uint64_t ref)
 {
 	struct fxt_thread_slot *slot = agent_self.slot;
 	struct fxt_frame *top;
@@ -104,13 +104,13 @@ static void hooks_enter_filtered(struct fxt_thread_writer *writer, const void *f
 	store_relaxed(&writer->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	top = slot_top(slot);
-	if ((uint64_t)(uintptr_t)top >= load_foldable(&writer->top_limit) || !agent_filter_knows(word) ||
+	if ((uint64_t)(uintptr_t)top >= load_foldable(&writer->top_limit) || !agent_filter_knows(ref) ||
 	        agent_filter_has_changed(writer) || is_dead_of_any_state(top - 1, stack_offset, call_site)) {
 		agent_enter_slow_path(writer, function, call_site, stack_offset);
 		return;
 	}
-	trigger = agent_trigger_begin(word);
-	agent_push(writer, slot, top, word, agent_filter_site(writer, top - 1, word, call_site), stack_offset,
+	trigger = agent_trigger_begin(ref);
+	agent_push(writer, slot, top, ref, agent_filter_site(writer, top - 1, ref, call_site), stack_offset,
 	        agent_engine.clock);
 	agent_count_entered(writer, slot, top);
 	store_release(&writer->busy, FXT_IDLE);
@@ -119,7 +119,7 @@ static void hooks_enter_filtered(struct fxt_thread_writer *writer, const void *f
 
 void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer)
 {
-	uint64_t stack_offset, word;
+	uint64_t stack_offset, ref;
 	struct fxt_thread_writer *writer;
 
 	if (!agent_records_calls()) {
@@ -136,15 +136,15 @@ void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer
 	}
 	stack_offset = agent_stack_offset(stack_pointer);
 	writer = agent_self.writer;
-	word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+	ref = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 	if (unlikely(!writer))
 		agent_enter_first(function, call_site, stack_offset);
-	else if (unlikely(!word))
+	else if (unlikely(!ref))
 		hooks_enter_unknown(writer, function, call_site, stack_offset);
 	else if (agent_filters_calls())
-		hooks_enter_filtered(writer, function, call_site, stack_offset, word);
+		hooks_enter_filtered(writer, function, call_site, stack_offset, ref);
 	else
-		agent_enter_known(writer, function, call_site, stack_offset, word, agent_engine.clock);
+		agent_enter_known(writer, function, call_site, stack_offset, ref, agent_engine.clock);
 }
 
 /* Leaves a call of a session that filters calls. */
@@ -180,7 +180,7 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	trigger = agent_trigger_of(frame, end);
 	if (!agent_elides(writer, slot, frame, end)) {
 		agent_keep_around(frame); /* also for a lost call: a slice will report the loss */
-		if (!agent_word_is_indexed(frame->function, function) ||
+		if (!agent_ref_is_indexed(frame->function, function) ||
 		        !fxt_chunk_has_room(writer, slot, &position)) {
 			agent_leave_slow_path(writer, function, stack_pointer);
 			return;

@@ -23,16 +23,16 @@
 
 #define AGENT_HOOK static inline __attribute__((always_inline))
 
-/* Whether the word is this function's, with an index that is not local to a chunk. Local
+/* Whether the ref is this function's, with an index that is not local to a chunk. Local
  * indexes have bit 15 set. */
-static inline bool agent_word_is_indexed(uint64_t word, const void *function)
+static inline bool agent_ref_is_indexed(uint64_t ref, const void *function)
 {
-	return (word ^ fxt_function_key((uint64_t)(uintptr_t)function)) < FXT_STRING_INLINE_BIT;
+	return (ref ^ fxt_function_key((uint64_t)(uintptr_t)function)) < FXT_STRING_INLINE_BIT;
 }
 
-/* Enters a call of the function with this word. */
+/* Enters a call of the function with this ref. */
 AGENT_HOOK void agent_enter_known(struct fxt_thread_writer *writer, void *function, void *call_site,
-        uint64_t stack_offset, uint64_t word, enum fxt_clock_kind clock)
+        uint64_t stack_offset, uint64_t ref, enum fxt_clock_kind clock)
 {
 	struct fxt_thread_slot *slot = agent_self.slot;
 
@@ -49,7 +49,7 @@ AGENT_HOOK void agent_enter_known(struct fxt_thread_writer *writer, void *functi
 		agent_enter_slow_path(writer, function, call_site, stack_offset);
 		return;
 	}
-	agent_push(writer, slot, top, word, call_site, stack_offset, clock);
+	agent_push(writer, slot, top, ref, call_site, stack_offset, clock);
 	store_release(&writer->busy, FXT_IDLE);
 }
 
@@ -79,9 +79,9 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	/* Hides from the compiler how `frame` was computed. Otherwise it would keep the top
 	 * too, and have no register left for it where the counter is read. */
 	__asm__("" : "+r"(frame));
-	uint64_t word = frame->function;
+	uint64_t ref = frame->function;
 
-	if (unlikely(!agent_word_is_indexed(word, function))) {
+	if (unlikely(!agent_ref_is_indexed(ref, function))) {
 		agent_leave_mismatched(writer, function, stack_pointer);
 		return;
 	}
@@ -94,13 +94,13 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	uint64_t now = fxt_clock_ticks(clock);
 	uint64_t end = fxt_later(now, load_relaxed(&writer->last));
 
-	fxt_chunk_put_call(writer, slot, position, word, frame->start, end);
+	fxt_chunk_put_call(writer, slot, position, ref, frame->start, end);
 	set_top(slot, frame);
 	store_relaxed(&writer->last, end);
 	store_release(&writer->busy, FXT_IDLE);
 }
 
-/* Enters a call of a function if its word is not in the first entry of the function table
+/* Enters a call of a function if its ref is not in the first entry of the function table
  * that it hashes to. This is a separate function so that the hook needs only registers that
  * it need not save. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset) __attribute__((noinline));
@@ -122,12 +122,12 @@ AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack
 	if (likely(recording == AGENT_BY_COUNTER)) {
 		uint64_t stack_offset = agent_stack_offset(stack_pointer);
 		struct fxt_thread_writer *writer = agent_self.writer;
-		uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+		uint64_t ref = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
-		if (unlikely(!writer || !fxt_function_is(word, (uint64_t)(uintptr_t)function)))
+		if (unlikely(!writer || !fxt_function_is(ref, (uint64_t)(uintptr_t)function)))
 			agent_enter_probing(function, call_site, stack_offset);
 		else
-			agent_enter_known(writer, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
+			agent_enter_known(writer, function, call_site, stack_offset, ref, FXT_CLOCK_COUNTER);
 	} else if (unlikely(recording > AGENT_BY_COUNTER)) {
 		agent_enter_general(function, call_site, stack_pointer);
 	}

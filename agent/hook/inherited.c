@@ -10,7 +10,7 @@
 struct agent_inheritance {
 	uint64_t bytes;
 	uint64_t birth;          /* of the child, in ticks */
-	const uint32_t *command; /* the command word of the parent's session */
+	const uint32_t *command; /* the command ref of the parent's session */
 	uint32_t commanded;      /* and its value at the fork */
 	bool is_birth_recorded;  /* no start since then discards the calls before it */
 	uint64_t count;
@@ -101,13 +101,13 @@ void agent_inherited_prepare(void)
 /* A call that was open at the fork. The child does not inherit the parent's waits. */
 static void inherited_push(struct fxt_thread_writer *writer, const struct fxt_frame *inherited)
 {
-	uint64_t address = inherited->function >> FXT_FRAME_INDEX_BITS, word;
+	uint64_t address = inherited->function >> FXT_FRAME_INDEX_BITS, ref;
 
 	if (fxt_is_wait(inherited->function))
 		return;
-	word = agent_function_word(address);
-	if (fxt_function_is(word, address))
-		agent_push_inherited(writer, inherited, word);
+	ref = agent_function_ref(address);
+	if (fxt_function_is(ref, address))
+		agent_push_inherited(writer, inherited, ref);
 }
 
 void agent_inherited_look(void)

@@ -249,7 +249,7 @@ bool agent_make_room(struct fxt_thread_writer *writer)
 	return (uint64_t)(uintptr_t)slot_top(slot) < writer->top_limit;
 }
 
-bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_frame *call, uint64_t word)
+bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_frame *call, uint64_t ref)
 {
 	struct fxt_thread_slot *slot = shadow_slot(writer);
 	struct fxt_frame *top;
@@ -257,7 +257,7 @@ bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_fra
 	if (writer->is_full || !agent_make_room(writer))
 		return false;
 	top = slot_top(slot);
-	*top = (struct fxt_frame){.function = fxt_inherited_word(word),
+	*top = (struct fxt_frame){.function = fxt_inherited_ref(ref),
 	        .call_site = call->call_site & ~FXT_FRAME_KEPT,
 	        .stack_offset = call->stack_offset,
 	        .start = writer->last + agent_engine.step};
@@ -267,7 +267,7 @@ bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_fra
 }
 
 uint64_t agent_begin_wait(
-        struct fxt_thread_writer *writer, uint64_t word, uint32_t symbol, uint64_t stack_pointer)
+        struct fxt_thread_writer *writer, uint64_t ref, uint32_t symbol, uint64_t stack_pointer)
 {
 	const void *call_site = (const void *)(uintptr_t)symbol;
 	uint64_t stack_offset = is_coroutines(writer) ? stack_pointer : agent_stack_offset(stack_pointer);
@@ -277,8 +277,8 @@ uint64_t agent_begin_wait(
 		return 0;
 	struct fxt_frame *top = slot_top(shadow_slot(writer));
 
-	agent_push(writer, shadow_slot(writer), top, word,
-	        agent_filter_site(writer, top - 1, word, call_site), stack_offset, agent_engine.clock);
+	agent_push(writer, shadow_slot(writer), top, ref, agent_filter_site(writer, top - 1, ref, call_site),
+	        stack_offset, agent_engine.clock);
 	return writer->last;
 }
 

@@ -20,8 +20,8 @@ bool agent_may_record(struct fxt_thread_writer *writer);
 bool agent_make_room(struct fxt_thread_writer *writer);
 
 /* Opens a call that was open elsewhere: on its parent's shadow stack, or on its coroutine's
- * former one. `word` is its function's here. False: there is no room. */
-bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_frame *call, uint64_t word);
+ * former one. `ref` is its function's here. False: there is no room. */
+bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_frame *call, uint64_t ref);
 
 /*
  * Writes the newest call or wait, which has this frame, whatever it takes, and takes the
@@ -58,12 +58,12 @@ void agent_abandon_dead(struct fxt_thread_writer *writer, uint64_t stack_offset,
 void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset, bool keep_equal);
 
 /*
- * Begins a wait inside a call at `stack_pointer`. `word` and `symbol` are as in
+ * Begins a wait inside a call at `stack_pointer`. `ref` and `symbol` are as in
  * writer/waits.h. Returns the time, which is unique on the thread. 0: there is no room, and
  * the wait is not recorded.
  */
 uint64_t agent_begin_wait(
-        struct fxt_thread_writer *writer, uint64_t word, uint32_t symbol, uint64_t stack_pointer);
+        struct fxt_thread_writer *writer, uint64_t ref, uint32_t symbol, uint64_t stack_pointer);
 
 /* Returns the frame of the wait that began at `begin`, for agent_end_frame(). It is the
  * newest frame, as calls inside the wait were left. NULL: the wait ended with an earlier

@@ -55,7 +55,7 @@ static void slow_path_enter(
         struct fxt_thread_writer *writer, const void *function, const void *call_site, uint64_t stack_offset)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
-	uint64_t word;
+	uint64_t ref;
 	bool is_excluded;
 	uint32_t trigger;
 
@@ -69,12 +69,12 @@ static void slow_path_enter(
 		agent_count_lost(writer, 1, writer->last);
 		return;
 	}
-	word = agent_function_word((uint64_t)(uintptr_t)function);
+	ref = agent_function_ref((uint64_t)(uintptr_t)function);
 	if (is_dead_of_any_state(slot_top(slot) - 1, stack_offset, call_site))
 		slow_path_abandon_dead(writer, stack_offset, call_site);
 	if (agent_filter_has_changed(writer))
 		agent_filter_follow_change(writer);
-	is_excluded = !fxt_function_is(word, (uint64_t)(uintptr_t)function);
+	is_excluded = !fxt_function_is(ref, (uint64_t)(uintptr_t)function);
 	if (is_excluded && !slow_path_is_inside_own(slot, function))
 		return;
 	if (writer->frameless_calls) {
@@ -92,9 +92,9 @@ static void slow_path_enter(
 		        agent_engine.clock);
 		return;
 	}
-	trigger = agent_trigger_begin(word);
-	agent_push(writer, slot, slot_top(slot), word,
-	        agent_filter_site(writer, slot_top(slot) - 1, word, call_site), stack_offset,
+	trigger = agent_trigger_begin(ref);
+	agent_push(writer, slot, slot_top(slot), ref,
+	        agent_filter_site(writer, slot_top(slot) - 1, ref, call_site), stack_offset,
 	        agent_engine.clock);
 	if (agent_filters_calls())
 		agent_count_entered(writer, slot, slot_top(slot) - 1);
@@ -328,9 +328,9 @@ void slow_path_leave_or_count(struct fxt_thread_writer *writer, const void *func
 void agent_leave_mismatched(struct fxt_thread_writer *writer, const void *function, uint64_t stack_pointer)
 {
 	const struct fxt_thread_slot *slot = agent_self.slot;
-	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+	uint64_t ref = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
-	if (likely(fxt_function_is(word ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
+	if (likely(fxt_function_is(ref ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
 	            !is_frame_of(slot_top(slot) - 1, function) && !agent_engine.filter_changes)) {
 		store_release(&writer->busy, FXT_IDLE);
 		agent_patch_later(function, stack_pointer, true);

@@ -26,9 +26,9 @@ void agent_trigger_raise(uint32_t number)
 		fxt_engine_send_triggered(&agent_engine);
 }
 
-uint32_t agent_trigger_begin(uint64_t word)
+uint32_t agent_trigger_begin(uint64_t ref)
 {
-	uint32_t number = FXT_DECIDED_BEGIN_TRIGGER_OF(agent_trigger_decision(word, FXT_TRIGGERS_BEGIN));
+	uint32_t number = FXT_DECIDED_BEGIN_TRIGGER_OF(agent_trigger_decision(ref, FXT_TRIGGERS_BEGIN));
 
 	if (number == 0 || agent_engine.control->triggers[number - 1].action == FXT_CALL_TELLS)
 		return number;

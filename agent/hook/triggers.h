@@ -17,16 +17,16 @@
 #include "elided.h"
 #include "writer/decisions.h"
 
-/* The decision on the function with this word. 0: there is none, or it has no triggers. */
-static inline uint64_t agent_trigger_decision(uint64_t word, unsigned triggers)
+/* The decision on the function with this ref. 0: there is none, or it has no triggers. */
+static inline uint64_t agent_trigger_decision(uint64_t ref, unsigned triggers)
 {
 	const struct fxt_control *control = agent_engine.control;
-	uint64_t index = word & FXT_INDEX_LOCAL, decision;
+	uint64_t index = ref & FXT_INDEX_LOCAL, decision;
 
 	if (!(load_relaxed(&control->has_triggers) & triggers) || index >= FXT_STRING_LOCAL_FIRST)
 		return 0;
 	decision = load_relaxed(fxt_decision(control, (uint32_t)index));
-	return fxt_decision_is_on(decision, word) ? decision : 0;
+	return fxt_decision_is_on(decision, ref) ? decision : 0;
 }
 
 /* The number of the trigger that the call of this frame raises as it ends; 0: none. Such a
@@ -50,8 +50,8 @@ static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t 
 }
 
 /* The number of the trigger that a call raises as it begins, for the function with this
- * word. The process's own part is done here. */
-uint32_t agent_trigger_begin(uint64_t word);
+ * ref. The process's own part is done here. */
+uint32_t agent_trigger_begin(uint64_t ref);
 
 /* Carries the trigger out, or reports it to the manager. Call it when the call's record is
  * committed and the writer is not WRITING. It does nothing for 0, nor if the manager has not

@@ -56,7 +56,7 @@ static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait 
 	writer = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
 	if (!writer)
 		return 0;
-	begin = agent_begin_wait(writer, fxt_wait_word(call, object), 0, stack_pointer);
+	begin = agent_begin_wait(writer, fxt_wait_ref(call, object), 0, stack_pointer);
 	agent_release(writer);
 	return begin;
 }

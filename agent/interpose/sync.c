@@ -48,17 +48,17 @@ void agent_sync_forget(void)
 static uint32_t sync_symbol(const void *object)
 {
 	struct fxt_engine *e = &agent_engine;
-	uint64_t address = (uint64_t)(uintptr_t)object, word = fxt_function_find(&e->functions, address);
+	uint64_t address = (uint64_t)(uintptr_t)object, ref = fxt_function_find(&e->functions, address);
 
-	if (!word) {
+	if (!ref) {
 		uint64_t mask = fxt_lock(&e->lock);
 		uint32_t module = agent_module_around(address);
 
 		if (module)
-			word = fxt_function_register(e, address, module);
+			ref = fxt_function_register(e, address, module);
 		fxt_unlock(&e->lock, mask);
 	}
-	return word & FXT_STRING_INLINE_BIT ? 0 : word & FXT_STRING_INDEX_MAX;
+	return ref & FXT_STRING_INLINE_BIT ? 0 : ref & FXT_STRING_INDEX_MAX;
 }
 
 /* ---- arrows ---- */
@@ -119,7 +119,7 @@ static void sync_begin_wait(struct wait *wait)
 	writer = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
 	if (!writer)
 		return;
-	wait->begin = agent_begin_wait(writer, fxt_wait_word(wait->call, (uint64_t)(uintptr_t)object),
+	wait->begin = agent_begin_wait(writer, fxt_wait_ref(wait->call, (uint64_t)(uintptr_t)object),
 	        sync_symbol(object), stack_pointer);
 	agent_release(writer);
 	if (!wait->begin)

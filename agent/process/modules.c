@@ -280,17 +280,17 @@ uint32_t agent_module_at(uint64_t address)
  * Waits until the manager has decided on a function, in a session where it matters which
  * calls a call is inside of. Waits as long as the manager lives, and a minute at most.
  * After one wait in vain the process does not wait again. There is no wait either in a
- * child that a handler makes in between: the word does not belong to the child's
+ * child that a handler makes in between: the ref does not belong to the child's
  * generation.
  */
-static void modules_await_decision(uint64_t word, uint32_t generation)
+static void modules_await_decision(uint64_t ref, uint32_t generation)
 {
 	static uint32_t given_up;
 	const struct fxt_control *control = agent_engine.control;
 	uint32_t beat = load_relaxed(&control->heartbeat);
 	uint64_t began = fxt_monotonic_ns(), seen = began, pause = DECISION_PAUSE_NS, now;
 
-	while (!agent_filter_knows(word) && !load_relaxed(&given_up) &&
+	while (!agent_filter_knows(ref) && !load_relaxed(&given_up) &&
 	        load_relaxed(&agent_engine.generation) == generation &&
 	        load_relaxed(&sys_confinement) == SYS_FREE &&
 	        FXT_SESSION_COMMAND(load_relaxed(&control->session_command)) == FXT_COMMAND_START) {
@@ -306,32 +306,32 @@ static void modules_await_decision(uint64_t word, uint32_t generation)
 	}
 }
 
-uint64_t agent_function_word(uint64_t address)
+uint64_t agent_function_ref(uint64_t address)
 {
 	struct fxt_engine *e = &agent_engine;
-	uint64_t word = fxt_function_find(&e->functions, address), mask;
+	uint64_t ref = fxt_function_find(&e->functions, address), mask;
 	uint32_t generation;
 
-	if (word && agent_filter_knows(word))
-		return word;
+	if (ref && agent_filter_knows(ref))
+		return ref;
 	mask = fxt_lock(&e->lock);
 	generation = e->generation;
 	fxt_decisions_carry_out(e);
-	word = fxt_function_search(e, address);
-	if (!word)
-		word = fxt_function_register(e, address, modules_find(address));
+	ref = fxt_function_search(e, address);
+	if (!ref)
+		ref = fxt_function_register(e, address, modules_find(address));
 	fxt_unlock(&e->lock, mask);
 	if (!e->control->awaits_decisions)
-		return word;
+		return ref;
 	/* The decision may have arrived by now without having been carried out. */
-	if (!agent_filter_knows(word))
-		modules_await_decision(word, generation);
+	if (!agent_filter_knows(ref))
+		modules_await_decision(ref, generation);
 	mask = fxt_lock(&e->lock);
 	if (e->generation == generation)
-		fxt_decisions_carry_out_on(e, word); /* it may be excluded */
-	word = fxt_function_search(e, address);
+		fxt_decisions_carry_out_on(e, ref); /* it may be excluded */
+	ref = fxt_function_search(e, address);
 	fxt_unlock(&e->lock, mask);
-	return word;
+	return ref;
 }
 
 uint32_t agent_module_known_around(uint64_t address)

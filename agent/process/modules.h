@@ -67,12 +67,12 @@ uint64_t agent_module_readable_end(const struct agent_module_tables *tables, uin
 bool agent_module_is_code(uint64_t address);
 
 /*
- * The word of a function's entry in the function table (writer/function_table.h),
+ * The ref of a function's entry in the function table (writer/function_table.h),
  * registered with its module at first sight. Never 0. Its index is FXT_INDEX_LOCAL if no
  * durable index was available. It contains FXT_FUNCTION_EXCLUDED if the function's calls
  * are not to be recorded. Without the engine's lock.
  */
-uint64_t agent_function_word(uint64_t address);
+uint64_t agent_function_ref(uint64_t address);
 
 /* The loader is about to unmap the module: forgets its functions, and calls `code_goes` for
  * each part of its code. Under the engine's lock. */

@@ -43,7 +43,7 @@ static inline UNUSED void agent_call(uint64_t function, uint64_t stack_pointer)
 	assert_non_null(writer);
 	writer->busy = FXT_SLOW_PATH;
 	assert_true(agent_may_record(writer));
-	agent_push(writer, agent_self.slot, slot_top(agent_self.slot), agent_function_word(function),
+	agent_push(writer, agent_self.slot, slot_top(agent_self.slot), agent_function_ref(function),
 	        (void *)(uintptr_t)function, agent_stack_offset(stack_pointer), FXT_CLOCK_COUNTER);
 	writer->busy = FXT_IDLE;
 }

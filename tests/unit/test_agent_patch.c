@@ -72,7 +72,7 @@ INSTRUMENTED static int around(int x)
 
 static void exclude(int (*function)(int), bool is_excluded)
 {
-	uint64_t address = (uint64_t)(uintptr_t)function, word = agent_function_word(address), mask;
+	uint64_t address = (uint64_t)(uintptr_t)function, word = agent_function_ref(address), mask;
 	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
 
 	store_release(fxt_decision(rig.control, index),

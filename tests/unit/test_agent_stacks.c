@@ -97,7 +97,7 @@ static void coroutine_call(struct fxt_thread_writer *writer, uint64_t function, 
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 
-	agent_push(writer, slot, slot_top(slot), agent_function_word(function), NULL, stack_pointer,
+	agent_push(writer, slot, slot_top(slot), agent_function_ref(function), NULL, stack_pointer,
 	        FXT_CLOCK_COUNTER);
 }
 
