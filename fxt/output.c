@@ -127,14 +127,14 @@ static void output_begin(struct fxt_output *output, int fd)
 int fxt_output_open_in(struct fxt_output *output, int directory, const char *file, const char *name,
         const struct fxt_source_file *from)
 {
-	const struct fxt_draft_terms terms = {.source = from};
+	const struct fxt_draft_config config = {.source = from};
 	const char *reason = NULL;
 
 	*output = (struct fxt_output){.name = name, .is_standard = strcmp(file, "-") == 0};
 	if (output->is_standard)
 		fxt_progress_stop();
 	else
-		reason = fxt_draft_open(&output->draft, directory, file, &terms);
+		reason = fxt_draft_open(&output->draft, directory, file, &config);
 	if (reason) {
 		fprintf(stderr, "fxt: %s: cannot be written: %s\n", name, reason);
 		return -1;

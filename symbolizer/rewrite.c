@@ -51,7 +51,7 @@ int fxt_rewrite_append_profiles(
 
 /* Writes the archive to a draft of `to`. Returns NULL, or the reason why it cannot. */
 static const char *rewrite_to(const struct fxt_archive *archive, const char *to,
-        const struct fxt_draft_terms *terms, const struct fxt_rewrite_options *options,
+        const struct fxt_draft_config *terms, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result)
 {
 	struct fxt_draft draft;
@@ -72,7 +72,7 @@ int fxt_rewrite_copy(const char *from, const char *to, const struct fxt_rewrite_
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes)
 {
 	struct fxt_archive archive;
-	const struct fxt_draft_terms terms = {
+	const struct fxt_draft_config terms = {
 	        .source = &archive.file, .may_be_source = true, .may_be_foreign = options->keeps_owner};
 	const char *reason;
 

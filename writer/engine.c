@@ -186,15 +186,15 @@ static bool engine_begin_generation(struct fxt_engine *e)
 	return engine_register_known(e);
 }
 
-/* Sets up an empty buffer by the terms in the control memory. False: the terms are
+/* Sets up an empty buffer by the config in the control memory. False: the config are
  * invalid. */
-static bool engine_take_terms(struct fxt_engine *e)
+static bool engine_take_config(struct fxt_engine *e)
 {
 	const struct fxt_control *control = e->control;
 	struct fxt_buffer_layout layout;
 	enum fxt_buffering_mode mode;
 
-	/* Acquire: pairs with the manager's release. If the terms are written anew at this
+	/* Acquire: pairs with the manager's release. If the config are written anew at this
 	 * moment, the number read here is an earlier one, and the next start takes them
 	 * again. */
 	e->recording = load_acquire(&control->recording);
@@ -240,7 +240,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	*e->alive = 1;
 	control->buffer_address = (uint64_t)(uintptr_t)buffer;
 	control->control_address = (uint64_t)(uintptr_t)control;
-	if (!engine_take_terms(e) || !engine_begin_generation(e)) {
+	if (!engine_take_config(e) || !engine_begin_generation(e)) {
 		engine_unmap(e);
 		return EINVAL;
 	}
@@ -260,7 +260,7 @@ static int engine_begin_recording(struct fxt_engine *e)
 	e->control->waited_ticks = 0;
 	e->control->modules_unwritten = e->control->sites_stuck = 0;
 	fxt_elided_clear(e);
-	if (!engine_take_terms(e) || !engine_begin_generation(e))
+	if (!engine_take_config(e) || !engine_begin_generation(e))
 		error = EINVAL;
 	fxt_engine_change_end(e);
 	return error;
@@ -296,7 +296,7 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 		error = EINVAL;
 	else if (e->state == FXT_ENGINE_STARTED)
 		error = EBUSY;
-	/* Acquire: pairs with the manager's release; the terms are complete. */
+	/* Acquire: pairs with the manager's release; the config are complete. */
 	else if (load_acquire(&e->control->recording) != e->recording)
 		is_another = (error = engine_begin_recording(e)) == 0;
 	else

@@ -215,7 +215,7 @@ void fxt_engine_forget(struct fxt_engine *e, uint32_t first_slot);
  * threads take the slow path first (fxt_thread_check): calls that were open when recording
  * ended are over then, and after a clearing they are forgotten. Cleared records are not
  * counted as lost; the manager restarts its collector. The first start of another recording
- * of the session (fxt_control.recording) sets up everything anew by the terms of that
+ * of the session (fxt_control.recording) sets up everything anew by the config of that
  * recording, whatever the mode.
  *
  * Returns 0; EINVAL: not initialized, or no such mode; EBUSY: already started, or data to

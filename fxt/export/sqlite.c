@@ -94,9 +94,9 @@ static bool sqlite_fill(struct fxt_export *e, const struct fxt_draft *draft)
 
 void fxt_export_sqlite(struct fxt_export *e)
 {
-	const struct fxt_draft_terms terms = {.source = &e->source->file, .is_named = true};
+	const struct fxt_draft_config config = {.source = &e->source->file, .is_named = true};
 	struct fxt_draft draft;
-	const char *reason = fxt_draft_open(&draft, AT_FDCWD, e->file, &terms);
+	const char *reason = fxt_draft_open(&draft, AT_FDCWD, e->file, &config);
 	int error;
 
 	if (reason) {

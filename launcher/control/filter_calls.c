@@ -22,8 +22,8 @@ static const char *filter_is_refused(const struct fxt_session *session)
 /* The same for a change that needs names. */
 static const char *filter_names_are_refused(const struct fxt_session *session)
 {
-	return session->terms.options->raw ? "--raw leaves functions without names, by which filters choose"
-	                                   : NULL;
+	return session->config.options->raw ? "--raw leaves functions without names, by which filters choose"
+	                                    : NULL;
 }
 
 /* The reason why the session cannot make this change now, or NULL. */
@@ -64,8 +64,8 @@ void fxt_call_set_filter(struct fxt_controller *controller, const struct fxt_req
 {
 	struct fxt_session *session = controller->session;
 	struct fxt_filter_params wish = {
-	        .limits = session->terms.limits, .depth_limit = session->terms.depth_limit};
-	const char *wrong = fxt_filter_params_read(&wish, fxt_provider_filter(&session->terms), params),
+	        .limits = session->config.limits, .depth_limit = session->config.depth_limit};
+	const char *wrong = fxt_filter_params_read(&wish, fxt_provider_filter(&session->config), params),
 	           *refusal;
 
 	if (!wrong && json_object_size(params) == 0)
@@ -100,13 +100,14 @@ void fxt_call_set_categories(
 }
 
 /* Returns the index for a trigger to add; FXT_TRIGGERS: there is none left. */
-static uint32_t filter_free_trigger(const struct fxt_provider_terms *terms, const struct fxt_trigger *trigger)
+static uint32_t filter_free_trigger(
+        const struct fxt_provider_config *config, const struct fxt_trigger *trigger)
 {
 	uint32_t index = 0;
 
 	while (index < FXT_TRIGGERS &&
-	        (*terms->triggers[index].text ||
-	                (fxt_trigger_is_of_calls(trigger) && terms->had_calls >> index & 1)))
+	        (*config->triggers[index].text ||
+	                (fxt_trigger_is_of_calls(trigger) && config->had_calls >> index & 1)))
 		index++;
 	return index;
 }
@@ -126,14 +127,14 @@ static const char *filter_read_trigger(const struct fxt_session *session, json_t
 		*index = (uint32_t)json_integer_value(remove) - 1;
 		*trigger = (struct fxt_trigger){0};
 		if (json_integer_value(remove) >= 1 && json_integer_value(remove) <= FXT_TRIGGERS &&
-		        *session->terms.triggers[*index].text)
+		        *session->config.triggers[*index].text)
 			return NULL;
 		snprintf(text, text_bytes, "there is no trigger %" JSON_INTEGER_FORMAT,
 		        json_integer_value(remove));
 		return text;
 	}
 	wrong = fxt_trigger_read(trigger, json_string_value(add));
-	*index = filter_free_trigger(&session->terms, trigger);
+	*index = filter_free_trigger(&session->config, trigger);
 	if (wrong)
 		snprintf(text, text_bytes, "%.100s: %s", json_string_value(add), wrong);
 	return wrong ? text : NULL;
@@ -146,7 +147,8 @@ static const char *filter_trigger_refusal(
 
 	if (index == FXT_TRIGGERS)
 		return "a recording has 15 triggers at most, those of calls counted that were removed";
-	if (trigger->action == FXT_TRIGGER_SNAPSHOT && session->terms.options->buffering_mode != FXT_CIRCULAR)
+	if (trigger->action == FXT_TRIGGER_SNAPSHOT &&
+	        session->config.options->buffering_mode != FXT_CIRCULAR)
 		return "only a circular buffer has snapshots; fxtrun --buffering-mode=circular has one";
 	return refusal ? refusal : filter_is_refused(session);
 }

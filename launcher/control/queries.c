@@ -40,7 +40,7 @@ static json_t *query_provider_statistics(const struct fxt_provider *p, const cha
 
 json_t *fxt_query_statistics(const struct fxt_session *s, bool of_all)
 {
-	const char *mode = fxt_buffering_mode_names[s->terms.options->buffering_mode];
+	const char *mode = fxt_buffering_mode_names[s->config.options->buffering_mode];
 	json_t *statistics = json_array();
 
 	for (uint32_t i = 0; i < s->count; i++)
@@ -82,7 +82,7 @@ void fxt_call_get_providers(
 void fxt_call_get_state(struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
 {
 	const struct fxt_session *s = controller->session;
-	const struct fxt_options *options = s->terms.options;
+	const struct fxt_options *options = s->config.options;
 
 	(void)params;
 	fxt_rpc_reply(

@@ -17,7 +17,7 @@
 void fxt_call_initialize_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
 {
-	struct fxt_options options = *controller->session->terms.options;
+	struct fxt_options options = *controller->session->config.options;
 	const struct fxt_session *s = controller->session;
 	const char *wrong = "the session is initialized already, and makes one recording; fxtrun "
 	                    "--start=idle begins one that makes any number";
@@ -34,7 +34,7 @@ void fxt_call_initialize_tracing(
 		wrong = error;
 	}
 	if (wrong) {
-		if (options.filter.rules != s->terms.options->filter.rules)
+		if (options.filter.rules != s->config.options->filter.rules)
 			fxt_selection_free(&options.filter);
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, wrong);
 		fxt_connection_close(request->connection);

@@ -13,7 +13,7 @@
 
 static const struct fxt_trigger *trigger_of(const struct fxt_controller *controller, uint32_t index)
 {
-	return &controller->session->terms.triggers[index];
+	return &controller->session->config.triggers[index];
 }
 
 /* ---- what is done ---- */

@@ -44,7 +44,7 @@ static void manager_reap(struct fxt_manager *m)
 		m->status = status;
 		fxt_session_program_ended(m->session, status, seccomp);
 	}
-	m->is_over = m->session->terms.options->decouple ? has_children < 0 : m->ended;
+	m->is_over = m->session->config.options->decouple ? has_children < 0 : m->ended;
 }
 
 /* Handles a signal sent by a process or by the terminal: it ends the session, or is passed
@@ -54,7 +54,7 @@ static void manager_pass_on(struct fxt_manager *m, const struct signalfd_siginfo
 	int number = (int)info->ssi_signo;
 	bool from_terminal = fxt_job_is_from_terminal(info->ssi_code, info->ssi_int);
 
-	if (number != SIGUSR2 && (m->ended || m->session->terms.options->detach)) {
+	if (number != SIGUSR2 && (m->ended || m->session->config.options->detach)) {
 		fxt_session_terminate(m->session);
 		m->is_over = m->is_over || m->recordings;
 	} else if (!m->ended && !from_terminal && number != SIGINT && number != SIGQUIT) {
@@ -95,7 +95,7 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 {
 	int error;
 
-	if (session->terms.options->decouple)
+	if (session->config.options->decouple)
 		prctl(PR_SET_CHILD_SUBREAPER, 1); /* processes that the program leaves behind
 		                                   * become our children */
 	*m = (struct fxt_manager){.session = session,
@@ -135,7 +135,7 @@ static int manager_milliseconds(uint64_t ns)
  * takes too long. */
 static void manager_end_session(struct fxt_manager *m)
 {
-	if (m->ended || m->session->terms.options->detach) {
+	if (m->ended || m->session->config.options->detach) {
 		m->is_over = true;
 	} else if (fxt_monotonic_ns() - m->session->recording.terminate_ns > FXT_MANAGER_GRACE_NS) {
 		fxt_say("process %d does not end on SIGTERM; it goes on untraced", m->session->program);
@@ -146,7 +146,7 @@ static void manager_end_session(struct fxt_manager *m)
 void fxt_manager_run(struct fxt_manager *m)
 {
 	uint64_t next_beat = fxt_monotonic_ns() + BEAT_NS;
-	uint64_t duration = m->session->terms.options->duration_ns;
+	uint64_t duration = m->session->config.options->duration_ns;
 	uint64_t deadline = duration ? fxt_monotonic_ns() + duration : UINT64_MAX;
 
 	while (!m->is_over) {

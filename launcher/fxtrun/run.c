@@ -87,7 +87,7 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 {
 	struct fxt_rewrite_options options = fxt_trace_output_rewriting(&run->options,
-	        run->session.terms.filter_changed_ticks, fxt_session_final_rate(&run->session),
+	        run->session.config.filter_changed_ticks, fxt_session_final_rate(&run->session),
 	        run->totals.left_placeholders, run->output.is_compressed);
 	struct fxt_trace_result trace = {
 	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
@@ -123,7 +123,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		trace.is_complete = false;
 	}
 	run->totals.trace_is_lost = result != 0 && trace.bytes == 0;
-	run_say_unknown_categories(&run->session.terms.session_categories);
+	run_say_unknown_categories(&run->session.config.session_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;
 	run->totals.has_own_hooks = run->totals.events == 0 && fxt_target_has_hooks(run->target);
@@ -138,7 +138,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 /* A pattern without a match may be a mistake. */
 static void run_say_unmatched(const struct fxt_run *run)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&run->session.terms);
+	const struct fxt_selection *filter = fxt_provider_filter(&run->session.config);
 	enum fxt_selection_kind kind;
 	const char *pattern;
 
@@ -253,8 +253,8 @@ static void run_begin_recording(struct fxt_run *run)
 	        run->options.start >= FXT_START_CONTROLLER && handed[1] >= 0 ? 2 : 1);
 	if (!run->sched_error)
 		run->sched_error = fxt_sched_begin(&session->sched, run->options.buffering_mode,
-		        &session->archive, &session->terms.ticks_per_second);
-	if (run->sched_error && session->terms.recording == 0)
+		        &session->archive, &session->config.ticks_per_second);
+	if (run->sched_error && session->config.recording == 0)
 		fxt_say("no context switches in the trace: %s; perf_event_open(2) has to be allowed, and "
 		        "kernel.perf_event_paranoid at most 2; --no-sched asks for none",
 		        strerror(run->sched_error));
@@ -430,7 +430,7 @@ int fxt_run_session(struct fxt_run *run)
 		fxt_say("cannot begin a session: %s", strerror(result));
 		return FXT_EXIT_FAILED;
 	}
-	run->session.terms.call_cost = run->call_cost;
+	run->session.config.call_cost = run->call_cost;
 	run->session.job = run->job.pid;
 	run->session.ledger = &run->ledger;
 	result = run_open_control(run);

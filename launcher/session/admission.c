@@ -73,7 +73,7 @@ void fxt_session_refuse_other_user(struct fxt_session *s, pid_t pid, uid_t user)
 	char reason[64];
 	struct fxt_archive_provider who = {0};
 
-	if (!s->terms.options->follow || !session_is_descendant(s, pid))
+	if (!s->config.options->follow || !session_is_descendant(s, pid))
 		return;
 	fxt_archive_name(&who, "process", strlen("process"));
 	snprintf(reason, sizeof(reason), "it belongs to another user (%u)", user);
@@ -86,14 +86,14 @@ static bool session_is_followed(const struct fxt_session *s, pid_t pid, const st
 {
 	bool is_first = pid == s->program && !s->program_was_met;
 
-	return is_first || (s->terms.options->follow & (hello->image ? FXT_FOLLOW_EXEC : FXT_FOLLOW_FORK));
+	return is_first || (s->config.options->follow & (hello->image ? FXT_FOLLOW_EXEC : FXT_FOLLOW_FORK));
 }
 
 static uint64_t session_buffer_bytes(
         const struct fxt_session *s, const struct fxt_archive_provider *identity, pid_t pid)
 {
 	return fxt_options_buffer_bytes(
-	        s->terms.options, identity->name, identity->name_bytes, pid == s->program);
+	        s->config.options, identity->name, identity->name_bytes, pid == s->program);
 }
 
 /* Each process may come to use its whole buffer. The first is traced whatever it takes. */
@@ -132,13 +132,13 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 		s->prepared = (struct fxt_memory){0};
 	} else {
 		/* A later recording may elide calls even if this one does not. */
-		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode,
-		        fxt_session_is_idle_session(s) || fxt_options_elide_calls(s->terms.options));
+		error = fxt_memory_create(&p->memory, bytes, s->config.options->buffering_mode,
+		        fxt_session_is_idle_session(s) || fxt_options_elide_calls(s->config.options));
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;
 	if (!error && session_only_registers(s))
-		fxt_provider_register(p, &s->terms);
+		fxt_provider_register(p, &s->config);
 	else if (!error)
 		error = fxt_session_enlist(s, p);
 	if (error) {
@@ -176,7 +176,7 @@ struct fxt_provider *fxt_session_connect(
 		        "--buffer-size makes them smaller");
 		return NULL;
 	}
-	if (!s->terms.ticks_per_second)
+	if (!s->config.ticks_per_second)
 		fxt_session_measure_first_rate(s);
 	p = fxt_session_new_provider(s);
 	if (!p) {

@@ -18,7 +18,7 @@
 
 bool fxt_filter_may_limit(const struct fxt_session *s)
 {
-	return fxt_options_elide_calls(s->terms.options);
+	return fxt_options_elide_calls(s->config.options);
 }
 
 bool fxt_filter_is_changing(const struct fxt_session *s)
@@ -58,32 +58,32 @@ static void filter_add_categories(struct filter_text *to, const struct fxt_categ
 
 static void filter_add_limits(struct filter_text *to, const struct fxt_session *s)
 {
-	const struct fxt_call_limits *limits = &s->terms.limits;
+	const struct fxt_call_limits *limits = &s->config.limits;
 
 	if (fxt_filter_may_limit(s))
 		filter_add(to, " --min-duration=%" PRIu64 "ns", limits->min_duration_ns);
 	if (limits->first_counted)
 		filter_add(to, " --max-calls=%" PRIu64, limits->first_counted - 1);
-	if (s->terms.depth_limit)
-		filter_add(to, " --depth=%" PRIu32, s->terms.depth_limit);
+	if (s->config.depth_limit)
+		filter_add(to, " --depth=%" PRIu32, s->config.depth_limit);
 }
 
 /* Writes the present settings to text[FXT_FILTER_TEXT_BYTES]. */
 static void filter_describe(const struct fxt_session *s, char *text)
 {
 	static const char cut[] = " ...";
-	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
+	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
 	struct filter_text whole = {.bytes = 0};
 	size_t room = sizeof(whole.text) - sizeof(cut);
 
-	filter_add_categories(&whole, &s->terms.categories);
+	filter_add_categories(&whole, &s->config.categories);
 	filter_add_limits(&whole, s);
 	if (filter)
 		whole.bytes += fxt_selection_describe(
 		        filter, whole.text + whole.bytes, sizeof(whole.text) - whole.bytes);
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
-		if (*s->terms.triggers[i].text)
-			filter_add(&whole, " --trigger=%s", s->terms.triggers[i].text);
+		if (*s->config.triggers[i].text)
+			filter_add(&whole, " --trigger=%s", s->config.triggers[i].text);
 	if (whole.bytes > room)
 		strcpy(whole.text + fxt_utf8_cut(whole.text, whole.bytes, room), cut);
 	strcpy(text, whole.bytes ? whole.text + 1 : "all calls");
@@ -123,16 +123,16 @@ static void filter_take_text(const struct fxt_session *s, struct fxt_filter_chan
 		change->text = text;
 }
 
-/* Makes the change's settings the session's terms: all providers record by them. */
+/* Makes the change's settings the session's config: all providers record by them. */
 static void filter_finish(struct fxt_session *s, struct fxt_filter_change *change)
 {
-	s->terms.limits = change->limits;
+	s->config.limits = change->limits;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (s->providers[i]->end != FXT_END_JOINED)
-			fxt_provider_finish_filter(s->providers[i], &s->terms);
-	s->terms.begins_to_wait = false;
+			fxt_provider_finish_filter(s->providers[i], &s->config);
+	s->config.begins_to_wait = false;
 	filter_take_text(s, change);
-	change->ticks = fxt_clock_ticks(s->terms.clock);
+	change->ticks = fxt_clock_ticks(s->config.clock);
 	for (size_t i = 0; i < change->muted_count; i++)
 		change->muted[i]->muted_ticks = change->began_ticks;
 	/* Release: a thread that finds the change finds its contents. Pairs with the
@@ -143,24 +143,24 @@ static void filter_finish(struct fxt_session *s, struct fxt_filter_change *chang
 
 static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change)
 {
-	struct fxt_provider_terms *terms = &s->terms;
+	struct fxt_provider_config *config = &s->config;
 
-	change->began_ticks = fxt_clock_ticks(terms->clock);
-	terms->filter = &change->filter;
-	terms->depth_limit = change->depth_limit;
-	terms->filter_changes++;
+	change->began_ticks = fxt_clock_ticks(config->clock);
+	config->filter = &change->filter;
+	config->depth_limit = change->depth_limit;
+	config->filter_changes++;
 	/* Calls of muted functions may be recorded until the decision is known: they are
 	 * counted all the same. */
-	terms->awaits_decisions |=
-	        !change->muted_count || fxt_selection_chooses(terms->filter) || fxt_filter_may_limit(s);
-	if (!terms->filter_changed_ticks)
-		terms->filter_changed_ticks = change->began_ticks;
+	config->awaits_decisions |=
+	        !change->muted_count || fxt_selection_chooses(config->filter) || fxt_filter_may_limit(s);
+	if (!config->filter_changed_ticks)
+		config->filter_changed_ticks = change->began_ticks;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]))
-			fxt_provider_expect_filter(s->providers[i], terms);
+			fxt_provider_expect_filter(s->providers[i], config);
 	s->coming_change = change;
 	s->change_began_ns = fxt_monotonic_ns();
-	fxt_resolver_change_filter(&s->resolver, terms->filter, terms->filter_changes);
+	fxt_resolver_change_filter(&s->resolver, config->filter, config->filter_changes);
 }
 
 int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limits,
@@ -185,7 +185,7 @@ int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limit
 
 int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functions, size_t count)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
+	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
 	struct fxt_filter_change *change = filter_new();
 	const char *wrong = change && filter ? fxt_selection_add_all(&change->filter, filter, 0) : NULL;
 
@@ -195,8 +195,8 @@ int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functio
 		filter_free(change);
 		return ENOMEM;
 	}
-	change->limits = s->terms.limits;
-	change->depth_limit = s->terms.depth_limit;
+	change->limits = s->config.limits;
+	change->depth_limit = s->config.depth_limit;
 	change->muted = functions;
 	change->muted_count = count;
 	filter_begin(s, change);
@@ -206,19 +206,19 @@ int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functio
 
 int fxt_filter_change_categories(struct fxt_session *s, const struct fxt_categories *categories)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
-	struct fxt_categories before = s->terms.categories;
+	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
+	struct fxt_categories before = s->config.categories;
 	struct fxt_selection same = {0};
 	int error = filter && fxt_selection_add_all(&same, filter, 0) ? ENOMEM : 0;
 
 	/* Before the change begins, since the change passes them to the providers. */
-	s->terms.categories = *categories;
+	s->config.categories = *categories;
 	if (!error)
-		error = fxt_filter_change(s, &s->terms.limits, &same, s->terms.depth_limit);
+		error = fxt_filter_change(s, &s->config.limits, &same, s->config.depth_limit);
 	if (error)
-		s->terms.categories = before;
+		s->config.categories = before;
 	else
-		s->terms.session_categories = *categories;
+		s->config.session_categories = *categories;
 	fxt_selection_free(&same);
 	return error;
 }
@@ -231,36 +231,36 @@ static bool filter_is_start(const struct fxt_trigger *trigger)
 /* Copies the present filter, with the present triggers. */
 static bool filter_with_triggers(const struct fxt_session *s, struct fxt_selection *with)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
+	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
 	const char *wrong = filter ? fxt_selection_add_all(with, filter, FXT_TRIGGER_KINDS) : NULL;
 
 	for (uint32_t i = 0; i < FXT_TRIGGERS && !wrong; i++)
-		wrong = fxt_trigger_select(&s->terms.triggers[i], i, with);
+		wrong = fxt_trigger_select(&s->config.triggers[i], i, with);
 	return !wrong;
 }
 
 int fxt_filter_change_trigger(struct fxt_session *s, uint32_t index, const struct fxt_trigger *trigger)
 {
-	struct fxt_provider_terms *terms = &s->terms;
-	struct fxt_trigger before = terms->triggers[index];
+	struct fxt_provider_config *config = &s->config;
+	struct fxt_trigger before = config->triggers[index];
 	bool is_of_calls = fxt_trigger_is_of_calls(&before) || fxt_trigger_is_of_calls(trigger),
 	     waits = false;
 	struct fxt_selection filter = {0};
 	int error = 0;
 
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
-		waits |= filter_is_start(&terms->triggers[i]);
-	terms->triggers[index] = *trigger;
-	terms->begins_to_wait = !waits && filter_is_start(trigger);
+		waits |= filter_is_start(&config->triggers[i]);
+	config->triggers[index] = *trigger;
+	config->begins_to_wait = !waits && filter_is_start(trigger);
 	if (is_of_calls && !filter_with_triggers(s, &filter))
 		error = ENOMEM;
 	if (!error)
 		error = fxt_filter_change(
-		        s, &terms->limits, is_of_calls ? &filter : NULL, terms->depth_limit);
+		        s, &config->limits, is_of_calls ? &filter : NULL, config->depth_limit);
 	if (error)
-		terms->triggers[index] = before;
+		config->triggers[index] = before;
 	else
-		terms->had_calls |= (uint32_t)fxt_trigger_is_of_calls(trigger) << index;
+		config->had_calls |= (uint32_t)fxt_trigger_is_of_calls(trigger) << index;
 	fxt_selection_free(&filter);
 	return error;
 }
@@ -280,7 +280,7 @@ static uint32_t filter_count_late(const struct fxt_session *s, bool *is_any_comi
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct fxt_provider *p = s->providers[i];
 
-		if (!fxt_provider_is_live(p) || fxt_provider_has_filter(p, &s->terms))
+		if (!fxt_provider_is_live(p) || fxt_provider_has_filter(p, &s->config))
 			continue;
 		late++;
 		*is_any_coming |= s->coming_change && filter_is_coming(p);
@@ -293,7 +293,7 @@ void fxt_filter_look(struct fxt_session *s)
 	struct fxt_filter_change *change = s->coming_change;
 	bool is_any_coming = false;
 	/* Wakes them, even after the change. */
-	uint32_t late = s->terms.filter_changes ? filter_count_late(s, &is_any_coming) : 0;
+	uint32_t late = s->config.filter_changes ? filter_count_late(s, &is_any_coming) : 0;
 	uint64_t patience = is_any_coming ? FXT_FILTER_RUNNING_PATIENCE_NS : FXT_FILTER_PATIENCE_NS;
 
 	if (!change || (late && fxt_monotonic_ns() - s->change_began_ns < patience))

@@ -33,7 +33,7 @@ void fxt_session_register_again(struct fxt_session *s, struct fxt_provider *ende
 	p->process_koid = ended->process_koid;
 	p->memory = *memory;
 	p->had_recordings = true;
-	fxt_provider_register(p, &s->terms);
+	fxt_provider_register(p, &s->config);
 	s->count++;
 	s->alive++;
 }
@@ -112,12 +112,12 @@ static void session_enlist_registered(struct fxt_session *s, struct fxt_provider
 void fxt_session_begin_recording(struct fxt_session *s)
 {
 	fxt_session_forget_ended(s);
-	fxt_session_take_terms(s);
-	s->terms.recording++;
+	fxt_session_take_config(s);
+	s->config.recording++;
 	s->is_over = false;
 	s->refused = 0;
 	s->refusal_said = false;
-	s->start_ticks = fxt_clock_ticks(s->terms.clock);
+	s->start_ticks = fxt_clock_ticks(s->config.clock);
 	for (uint32_t i = 0; i < s->count; i++)
 		session_enlist_registered(s, s->providers[i]);
 }
@@ -138,7 +138,7 @@ void fxt_session_renew(struct fxt_session *s)
 	fxt_call_counts_close(&s->counts);
 	fxt_archive_end(&s->archive);
 	s->archive = (struct fxt_archive_writer){0};
-	fxt_session_take_terms(s);
+	fxt_session_take_config(s);
 	fxt_resolver_open(&s->resolver);
 	fxt_session_forget_ended(s);
 	fxt_recording_renew(s);

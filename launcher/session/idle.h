@@ -1,5 +1,5 @@
 /*
- * The recordings of a session that makes several (--start=idle), each with terms and an
+ * The recordings of a session that makes several (--start=idle), each with config and an
  * archive of its own. Between two recordings the processes are kept: their agents stay
  * connected to their memories, and only the pages of the memories are given back. Such a
  * process is REGISTERED (provider.h).

@@ -59,8 +59,8 @@ size_t fxt_muting_choose(const struct fxt_call_counts *counts, double share, dou
 
 void fxt_muting_look(struct fxt_session *s)
 {
-	unsigned percent = s->terms.options->muting_percent;
-	const struct fxt_call_cost *cost = &s->terms.call_cost;
+	unsigned percent = s->config.options->muting_percent;
+	const struct fxt_call_cost *cost = &s->config.call_cost;
 	struct fxt_counted_function **functions = NULL;
 	size_t count = 0;
 

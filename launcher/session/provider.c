@@ -197,71 +197,72 @@ static enum fxt_call_trigger_action provider_trigger_action(const struct fxt_tri
 }
 
 /* For triggers that exist already nothing changes. */
-static void provider_fill_triggers(struct fxt_control *control, const struct fxt_provider_terms *terms)
+static void provider_fill_triggers(struct fxt_control *control, const struct fxt_provider_config *config)
 {
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++) {
-		const struct fxt_trigger *trigger = &terms->triggers[i];
+		const struct fxt_trigger *trigger = &config->triggers[i];
 		struct fxt_call_trigger *filled = &control->triggers[i];
 
 		if (!fxt_trigger_is_of_calls(trigger))
 			continue;
-		store_relaxed(&filled->ticks, fxt_ns_to_ticks(trigger->call_ns, terms->ticks_per_second));
+		store_relaxed(&filled->ticks, fxt_ns_to_ticks(trigger->call_ns, config->ticks_per_second));
 		store_relaxed(&filled->once_after, trigger->once_after);
 		store_relaxed(&filled->action, provider_trigger_action(trigger));
 	}
 }
 
-static bool provider_has_trigger(const struct fxt_provider_terms *terms, enum fxt_call_trigger_action action)
+static bool provider_has_trigger(
+        const struct fxt_provider_config *config, enum fxt_call_trigger_action action)
 {
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
-		if (provider_trigger_action(&terms->triggers[i]) == action)
+		if (provider_trigger_action(&config->triggers[i]) == action)
 			return true;
 	return false;
 }
 
-void fxt_provider_limit(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+void fxt_provider_limit(const struct fxt_provider *p, const struct fxt_provider_config *config)
 {
 	struct fxt_control *control = p->memory.control;
 
 	store_relaxed(&control->min_duration_ticks,
-	        fxt_ns_to_ticks(terms->limits.min_duration_ns, terms->ticks_per_second));
-	store_relaxed(&control->first_counted, terms->limits.first_counted);
+	        fxt_ns_to_ticks(config->limits.min_duration_ns, config->ticks_per_second));
+	store_relaxed(&control->first_counted, config->limits.first_counted);
 }
 
-void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_provider_config *config)
 {
 	struct fxt_control *control = p->memory.control;
 
-	provider_fill_triggers(control, terms);
+	provider_fill_triggers(control, config);
 	/* Never fewer: calls may be open that are not recorded, and another hook would not
 	 * recognize their exits. */
-	store_relaxed(&control->has_triggers, control->has_triggers | terms->filter->triggers);
-	if (terms->begins_to_wait)
+	store_relaxed(&control->has_triggers, control->has_triggers | config->filter->triggers);
+	if (config->begins_to_wait)
 		store_relaxed(&control->mutes_calls, 1);
-	store_relaxed(&control->categories_off, fxt_categories_off(&terms->categories));
-	store_relaxed(&control->kept_from, terms->filter_changed_ticks);
-	store_relaxed(&control->has_under, terms->filter->under);
-	store_relaxed(&control->depth_limit, terms->depth_limit);
-	if (terms->awaits_decisions)
+	store_relaxed(&control->categories_off, fxt_categories_off(&config->categories));
+	store_relaxed(&control->kept_from, config->filter_changed_ticks);
+	store_relaxed(&control->has_under, config->filter->under);
+	store_relaxed(&control->depth_limit, config->depth_limit);
+	if (config->awaits_decisions)
 		store_relaxed(&control->awaits_decisions, 1);
 	store_relaxed(&control->has_filter, 1);
 }
 
-void fxt_provider_finish_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+void fxt_provider_finish_filter(const struct fxt_provider *p, const struct fxt_provider_config *config)
 {
-	fxt_provider_limit(p, terms);
+	fxt_provider_limit(p, config);
 	/* Otherwise no trigger would start them again. */
-	if (!provider_has_trigger(terms, FXT_CALL_STARTS) && !provider_has_trigger(terms, FXT_CALL_STOPS))
+	if (!provider_has_trigger(config, FXT_CALL_STARTS) && !provider_has_trigger(config, FXT_CALL_STOPS))
 		store_relaxed(&p->memory.control->mutes_calls, 0);
 }
 
-bool fxt_provider_has_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+bool fxt_provider_has_filter(const struct fxt_provider *p, const struct fxt_provider_config *config)
 {
 	struct fxt_control *control = p->memory.control;
 
 	/* Acquire: pairs with the agent's release; calls that begin now are recorded by the
 	 * new filter. */
-	if (load_acquire(&control->filter_carried_out) == terms->filter_changes)
+	if (load_acquire(&control->filter_carried_out) == config->filter_changes)
 		return true;
 	sys_futex_wake(&control->session_command, 1);
 	return false;
@@ -278,16 +279,16 @@ void fxt_provider_beat(struct fxt_provider *p)
 
 /* ---- beginning and end ---- */
 
-static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_config *config)
 {
 	struct fxt_control *control = p->memory.control;
-	const struct fxt_options *options = terms->options;
-	const struct fxt_selection *filter = fxt_provider_filter(terms);
+	const struct fxt_options *options = config->options;
+	const struct fxt_selection *filter = fxt_provider_filter(config);
 
 	control->version = FXT_SHARED_VERSION;
 	control->buffering_mode = options->buffering_mode;
 	control->on_full = options->on_full;
-	control->clock_kind = terms->clock;
+	control->clock_kind = config->clock;
 	control->heap_mode = fxt_options_heap_mode(options);
 	control->heap_stacks = options->heap_stacks;
 	control->heap_sample_bytes = options->heap_sample_bytes;
@@ -295,32 +296,32 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->has_filter = filter != NULL;
 	control->erases = !options->no_patch;
 	control->has_under = filter ? filter->under : 0;
-	control->depth_limit = terms->depth_limit;
+	control->depth_limit = config->depth_limit;
 	control->elides_calls = fxt_options_elide_calls(options);
-	fxt_provider_limit(p, terms);
+	fxt_provider_limit(p, config);
 	control->has_limits = options->filter.has_limits;
 	control->has_triggers = filter ? filter->triggers : 0;
 	memset(control->triggers, 0, sizeof(control->triggers));
-	provider_fill_triggers(control, terms);
+	provider_fill_triggers(control, config);
 	/* Calls are not recorded until a trigger starts their recording. */
-	control->mutes_calls = provider_has_trigger(terms, FXT_CALL_STARTS);
+	control->mutes_calls = provider_has_trigger(config, FXT_CALL_STARTS);
 	/* With such a filter, the effect of a call on the calls around it and inside it
 	 * must be known before it ends or begins. Other calls may be removed later, unless
 	 * the filter was changed. */
-	control->awaits_decisions = control->has_under || control->has_triggers || terms->awaits_decisions ||
+	control->awaits_decisions = control->has_under || control->has_triggers || config->awaits_decisions ||
 	                            (control->has_filter && (control->elides_calls || control->depth_limit));
-	control->kept_from = terms->filter_changed_ticks;
-	control->filter_changes = control->filter_carried_out = terms->filter_changes;
-	control->ticks_per_second = terms->ticks_per_second;
+	control->kept_from = config->filter_changed_ticks;
+	control->filter_changes = control->filter_carried_out = config->filter_changes;
+	control->ticks_per_second = config->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
-	control->categories_off = fxt_categories_off(&terms->categories);
+	control->categories_off = fxt_categories_off(&config->categories);
 	add_relaxed(&control->heartbeat, 1);
-	if (terms->begin)
+	if (config->begin)
 		control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
 	/* Release: an agent that has the memory already finds the rest. Pairs with its
 	 * acquire. */
-	store_release(&control->recording, terms->recording);
+	store_release(&control->recording, config->recording);
 	/* Last: an agent that finds the magic finds the rest. */
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
@@ -328,7 +329,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 /* Makes the resolver read ahead for the provider. NULL: memory is short, and its functions
  * get their names at the end, when the archive is rewritten. */
 static struct fxt_names *provider_begin_names(
-        struct fxt_provider *p, const struct fxt_provider_terms *terms, const struct fxt_selection *filter)
+        struct fxt_provider *p, const struct fxt_provider_config *config, const struct fxt_selection *filter)
 {
 	const struct fxt_names_owner owner = {
 	        .pid = p->pid,
@@ -338,7 +339,7 @@ static struct fxt_names *provider_begin_names(
 	        .mode = p->collector.mode,
 	        .layout = p->collector.layout,
 	        .filter = filter,
-	        .ticks_per_second = terms->ticks_per_second,
+	        .ticks_per_second = config->ticks_per_second,
 	        .archive = p->archive,
 	        .identity = &p->identity,
 	};
@@ -346,11 +347,11 @@ static struct fxt_names *provider_begin_names(
 	return fxt_names_begin(p->resolver, &owner);
 }
 
-void fxt_provider_register(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+void fxt_provider_register(struct fxt_provider *p, const struct fxt_provider_config *config)
 {
 	p->state = FXT_STATE_REGISTERED;
 	if (!p->had_recordings)
-		provider_fill_control(p, terms);
+		provider_fill_control(p, config);
 	store_relaxed(&p->memory.control->alerts_are_taken, 0);
 	fxt_debug_check(fxt_provider_is_valid(p));
 }
@@ -364,11 +365,11 @@ void fxt_provider_unregister(struct fxt_provider *p)
 }
 
 /* Continues the counts of a process's earlier recordings. */
-static void provider_go_on(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+static void provider_go_on(struct fxt_provider *p, const struct fxt_provider_config *config)
 {
 	struct fxt_control *control = p->memory.control;
 
-	fxt_memory_renew(&p->memory, terms->options->buffering_mode);
+	fxt_memory_renew(&p->memory, config->options->buffering_mode);
 	exchange_acquire(&control->triggered, 0);
 	store_relaxed(&control->started_by, 0);
 	/* Acquire: packets that came since the latest recording are skipped. */
@@ -376,22 +377,22 @@ static void provider_go_on(struct fxt_provider *p, const struct fxt_provider_ter
 	store_release(&control->to_manager.read, p->packets);
 }
 
-void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_config *config)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(terms);
+	const struct fxt_selection *filter = fxt_provider_filter(config);
 
 	p->state = FXT_STATE_WAITING;
 	p->is_ahead = false;
 	if (p->had_recordings)
-		provider_go_on(p, terms);
-	p->clock = terms->clock;
-	p->call_cost = terms->call_cost;
-	p->heap_is_recorded = fxt_options_heap_mode(terms->options) != FXT_HEAP_OFF;
+		provider_go_on(p, config);
+	p->clock = config->clock;
+	p->call_cost = config->call_cost;
+	p->heap_is_recorded = fxt_options_heap_mode(config->options) != FXT_HEAP_OFF;
 	store_relaxed(&p->memory.control->alerts_are_taken, 1);
 	memset(p->triggers_taken, 0, sizeof(p->triggers_taken));
-	if (terms->options->populate) /* the agent allocates them before its program begins */
+	if (config->options->populate) /* the agent allocates them before its program begins */
 		p->memory.populated = p->memory.buffer_bytes;
-	provider_fill_control(p, terms);
+	provider_fill_control(p, config);
 	fxt_collector_init(
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	p->collector.map = &p->memory.map;
@@ -401,11 +402,11 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	/* Each save was answered, and that many packets were sent. */
 	p->collector.saves = load_relaxed(&p->memory.control->to_provider.written);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->resolver,
-	        p->resolver ? provider_begin_names(p, terms, filter) : NULL);
-	if (filter && !terms->filter_changes)
+	        p->resolver ? provider_begin_names(p, config, filter) : NULL);
+	if (filter && !config->filter_changes)
 		fxt_record_writer_exclude(&p->records, filter);
 	if (p->counts)
-		fxt_call_counter_begin(&p->records.counter, p->counts, p->pid, terms->ticks_per_second);
+		fxt_call_counter_begin(&p->records.counter, p->counts, p->pid, config->ticks_per_second);
 	if (p->had_recordings)
 		fxt_provider_note_progress(p);
 	fxt_debug_check(fxt_provider_is_valid(p));

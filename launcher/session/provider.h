@@ -152,7 +152,7 @@ struct fxt_provider {
 };
 
 /* The settings that all providers of a session receive. */
-struct fxt_provider_terms {
+struct fxt_provider_config {
 	const struct fxt_options *options;
 	enum fxt_clock_kind clock;
 	uint64_t ticks_per_second;
@@ -200,11 +200,11 @@ bool fxt_provider_is_valid(const struct fxt_provider *provider);
 
 /* Fills in the control memory and everything the thread needs before it begins
  * (provider_thread.h). */
-void fxt_provider_prepare(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+void fxt_provider_prepare(struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* Fills in the control memory of a process that comes while there is no recording:
  * REGISTERED. */
-void fxt_provider_register(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+void fxt_provider_register(struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* Gives up a REGISTERED process: commands a live one to quit, gives its memory back, and
  * enters DONE. */
@@ -236,27 +236,29 @@ uint64_t fxt_provider_rest_bytes(const struct fxt_provider *provider);
 /* Until now, or until its end. */
 struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider *provider);
 
-/* Applies the call limits of the terms to it. */
-void fxt_provider_limit(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+/* Applies the call limits of the config to it. */
+void fxt_provider_limit(const struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* The filter for its functions; NULL: none. */
-static inline const struct fxt_selection *fxt_provider_filter(const struct fxt_provider_terms *terms)
+static inline const struct fxt_selection *fxt_provider_filter(const struct fxt_provider_config *config)
 {
-	const struct fxt_selection *filter = terms->filter ? terms->filter : &terms->options->filter;
+	const struct fxt_selection *filter = config->filter ? config->filter : &config->options->filter;
 
-	return filter->count || terms->filter_changes ? filter : NULL;
+	return filter->count || config->filter_changes ? filter : NULL;
 }
 
 /* Prepares a live provider for another filter, before its functions are decided on again:
  * from the first change on all its records are kept, and a new function waits for its
  * decision. */
-void fxt_provider_expect_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+void fxt_provider_expect_filter(
+        const struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* Completes a filter change for a provider that still has its memory. */
-void fxt_provider_finish_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+void fxt_provider_finish_filter(
+        const struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* True if it has carried out the latest filter change. Wakes it if it has not. */
-bool fxt_provider_has_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+bool fxt_provider_has_filter(const struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* Moves its heartbeat, and ends a process if only our helper is left in it. Call it at
  * least every 250 ms. */

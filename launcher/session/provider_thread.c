@@ -143,18 +143,18 @@ static void *provider_run(void *argument)
 	return NULL;
 }
 
-int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_config *config)
 {
 	pthread_attr_t attributes;
 	int error;
 
-	fxt_provider_prepare(p, terms);
+	fxt_provider_prepare(p, config);
 	fxt_sched_add(p->sched, p->pid, p->own_pid, p->process_koid, p->memory.control);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	/* Without names there are no decisions, and the first call of each function would
 	 * wait for one. */
-	error = terms->awaits_decisions && p->resolver && !p->records.names
+	error = config->awaits_decisions && p->resolver && !p->records.names
 	                ? ENOMEM
 	                : pthread_create(&p->thread, &attributes, provider_run, p);
 	pthread_attr_destroy(&attributes);

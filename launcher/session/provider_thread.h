@@ -11,7 +11,7 @@
 
 /* Prepares the provider and starts its thread; fxt_provider_join() ends it. Returns 0, or
  * an errno value: no thread was started. */
-int fxt_provider_start(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+int fxt_provider_start(struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* Writes the description of its process, if it still has one. From any thread. */
 void fxt_provider_describe(const struct fxt_provider *provider, struct fxt_archive_writer *archive);

@@ -13,22 +13,22 @@
 #include "launcher/message.h"
 #include "writer/clock.h"
 
-void fxt_session_take_terms(struct fxt_session *s)
+void fxt_session_take_config(struct fxt_session *s)
 {
-	struct fxt_provider_terms *terms = &s->terms;
+	struct fxt_provider_config *config = &s->config;
 
-	terms->limits = terms->options->limits;
-	terms->depth_limit = terms->options->depth_limit;
-	memset(terms->triggers, 0, sizeof(terms->triggers));
-	memcpy(terms->triggers, terms->options->triggers,
-	        terms->options->trigger_count * sizeof(*terms->triggers));
-	terms->had_calls = 0;
+	config->limits = config->options->limits;
+	config->depth_limit = config->options->depth_limit;
+	memset(config->triggers, 0, sizeof(config->triggers));
+	memcpy(config->triggers, config->options->triggers,
+	        config->options->trigger_count * sizeof(*config->triggers));
+	config->had_calls = 0;
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
-		terms->had_calls |= (uint32_t)fxt_trigger_is_of_calls(&terms->triggers[i]) << i;
-	terms->filter = NULL;
-	terms->filter_changes = 0;
-	terms->filter_changed_ticks = 0;
-	terms->awaits_decisions = false;
+		config->had_calls |= (uint32_t)fxt_trigger_is_of_calls(&config->triggers[i]) << i;
+	config->filter = NULL;
+	config->filter_changes = 0;
+	config->filter_changed_ticks = 0;
+	config->awaits_decisions = false;
 	s->last_change = &s->no_change;
 }
 
@@ -79,18 +79,18 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 	p->archive = &s->archive;
 	p->ended = s->ended.limit_bytes ? &s->ended : NULL;
 	p->wakeup = &s->wakeup;
-	p->counts = s->terms.options->muting_percent ? &s->counts : NULL;
+	p->counts = s->config.options->muting_percent ? &s->counts : NULL;
 	p->no_change = &s->no_change;
 	p->filter_change = s->last_change;
 	p->sched = &s->sched;
-	p->resolver = s->terms.options->raw ? NULL : &s->resolver;
+	p->resolver = s->config.options->raw ? NULL : &s->resolver;
 	if (s->ledger)
 		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
 	if (p->ended) {
 		p->description = description; /* set before its thread begins */
 		description = (struct fxt_message){0};
 	}
-	error = fxt_provider_start(p, &s->terms);
+	error = fxt_provider_start(p, &s->config);
 	if (!error && description.bytes)
 		fxt_archive_write_blob(&s->archive, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, description.data,
 		        description.bytes);
@@ -128,7 +128,7 @@ void fxt_session_end_provider(struct fxt_session *s, struct fxt_provider *p, enu
 	}
 	if (s->is_over)
 		p->ended = NULL;
-	fxt_provider_note_end(p, ending, fxt_clock_ticks(s->terms.clock));
+	fxt_provider_note_end(p, ending, fxt_clock_ticks(s->config.clock));
 	if (s->recording.snapshot != FXT_SNAPSHOT_WAITS)
 		fxt_provider_tell_end(p);
 }

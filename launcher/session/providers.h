@@ -14,8 +14,8 @@
 
 struct fxt_session;
 
-/* Sets the terms for providers from the options; they hold until changed. */
-void fxt_session_take_terms(struct fxt_session *session);
+/* Sets the config for providers from the options; they hold until changed. */
+void fxt_session_take_config(struct fxt_session *session);
 
 /* Counts a process that runs untraced; prints a message for the first one. */
 void fxt_session_refuse(

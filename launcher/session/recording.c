@@ -38,8 +38,8 @@ static void recording_enter(struct fxt_session *s, enum fxt_session_state state)
 
 void fxt_recording_initialize(struct fxt_session *s)
 {
-	fxt_session_take_terms(s);
-	s->terms.categories = s->terms.session_categories = s->terms.options->categories;
+	fxt_session_take_config(s);
+	s->config.categories = s->config.session_categories = s->config.options->categories;
 	recording_enter(s, FXT_SESSION_INITIALIZED);
 }
 
@@ -55,7 +55,7 @@ static void recording_add_categories(
 
 bool fxt_recording_has_room(const struct fxt_session *s, const struct fxt_categories *additional)
 {
-	uint32_t bytes = s->terms.session_categories.bytes;
+	uint32_t bytes = s->config.session_categories.bytes;
 
 	return bytes == 0 || bytes + additional->bytes <= sizeof(additional->names);
 }
@@ -93,14 +93,14 @@ void fxt_recording_start(
 	if (r->results_written)
 		mode = FXT_START_CLEAR_ENTIRE;
 	r->results_written = false;
-	s->terms.categories = s->terms.session_categories;
-	recording_add_categories(&s->terms.categories, additional);
-	s->terms.begin = true;
+	s->config.categories = s->config.session_categories;
+	recording_add_categories(&s->config.categories, additional);
+	s->config.begin = true;
 	fxt_sched_start(&s->sched, mode != FXT_START_RETAIN);
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]))
-			fxt_provider_begin(s->providers[i], &s->terms.categories, mode);
-	r->deadline_ns = fxt_monotonic_ns() + s->terms.options->start_timeout_ns;
+			fxt_provider_begin(s->providers[i], &s->config.categories, mode);
+	r->deadline_ns = fxt_monotonic_ns() + s->config.options->start_timeout_ns;
 	recording_enter(s, FXT_SESSION_STARTING);
 	fxt_recording_look(s);
 }
@@ -109,7 +109,7 @@ void fxt_recording_stop(struct fxt_session *s, bool write_results)
 {
 	struct fxt_recording *r = &s->recording;
 
-	s->terms.begin = false;
+	s->config.begin = false;
 	r->results_written = write_results;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]))
@@ -122,7 +122,7 @@ void fxt_recording_stop(struct fxt_session *s, bool write_results)
 
 void fxt_recording_terminate(struct fxt_session *s)
 {
-	s->terms.begin = false;
+	s->config.begin = false;
 	if (s->recording.state != FXT_SESSION_TERMINATING)
 		recording_enter(s, FXT_SESSION_TERMINATING);
 }

@@ -1,5 +1,5 @@
 /*
- * The session: its clock, terms and sums, its beginning and its end. Runs on the main
+ * The session: its clock, config and sums, its beginning and its end. Runs on the main
  * thread, which must keep the heartbeat: nothing between open and finish may wait for a
  * process.
  */
@@ -85,10 +85,10 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 {
 	int error;
 
-	*s = (struct fxt_session){.terms = {.options = options, .clock = clock},
+	*s = (struct fxt_session){.config = {.options = options, .clock = clock},
 	        .first = first,
 	        .recording = {.state = FXT_SESSION_READY}};
-	fxt_session_take_terms(s);
+	fxt_session_take_config(s);
 	fxt_call_counts_open(&s->counts);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
@@ -103,7 +103,7 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 
 int fxt_session_prepare(struct fxt_session *s)
 {
-	const struct fxt_options *options = s->terms.options;
+	const struct fxt_options *options = s->config.options;
 	int error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode,
 	        fxt_options_elide_calls(options));
 
@@ -115,7 +115,7 @@ int fxt_session_prepare(struct fxt_session *s)
 
 static uint64_t session_measure_rate(const struct fxt_session *s)
 {
-	return fxt_clock_rate(s->terms.clock, s->first, fxt_clock_read_pair(s->terms.clock));
+	return fxt_clock_rate(s->config.clock, s->first, fxt_clock_read_pair(s->config.clock));
 }
 
 void fxt_session_measure_first_rate(struct fxt_session *s)
@@ -125,7 +125,7 @@ void fxt_session_measure_first_rate(struct fxt_session *s)
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
-	s->terms.ticks_per_second = session_measure_rate(s);
+	s->config.ticks_per_second = session_measure_rate(s);
 }
 
 void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second)
@@ -142,7 +142,7 @@ void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second
 
 uint64_t fxt_session_final_rate(const struct fxt_session *s)
 {
-	return s->terms.ticks_per_second ? session_measure_rate(s) : 0;
+	return s->config.ticks_per_second ? session_measure_rate(s) : 0;
 }
 
 static bool session_providers_are_valid(const struct fxt_session *s)
@@ -165,7 +165,7 @@ bool fxt_session_is_valid(const struct fxt_session *s)
 	const struct fxt_recording *r = &s->recording;
 	bool begins = r->state == FXT_SESSION_STARTING || r->state == FXT_SESSION_STARTED;
 
-	if (r->state < FXT_SESSION_READY || r->state >= FXT_SESSION_STATES || s->terms.begin != begins)
+	if (r->state < FXT_SESSION_READY || r->state >= FXT_SESSION_STATES || s->config.begin != begins)
 		return false;
 	if ((r->state == FXT_SESSION_STARTING || r->state == FXT_SESSION_STOPPING) && !r->deadline_ns)
 		return false;
@@ -173,7 +173,7 @@ bool fxt_session_is_valid(const struct fxt_session *s)
 		return false;
 	if (r->terminate_ns && r->state != FXT_SESSION_TERMINATING)
 		return false;
-	if (s->count && !s->terms.ticks_per_second)
+	if (s->count && !s->config.ticks_per_second)
 		return false;
 	return session_providers_are_valid(s);
 }
@@ -198,7 +198,7 @@ static pid_t session_find_sender(const struct fxt_session *s, const struct fxt_p
 
 void fxt_session_program_ended(struct fxt_session *s, int status, uint32_t seccomp)
 {
-	s->is_over |= !s->terms.options->decouple;
+	s->is_over |= !s->config.options->decouple;
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
@@ -228,7 +228,7 @@ void fxt_session_terminate(struct fxt_session *s)
 		session_look(s);
 		return;
 	}
-	if (s->program && !s->terms.options->detach) {
+	if (s->program && !s->config.options->detach) {
 		s->terminate_sent = true;
 		kill(s->program, SIGTERM);
 	}
@@ -412,13 +412,13 @@ static uint64_t session_first_ticks(const struct fxt_session *s)
 void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 {
 	*totals = s->gone ? s->gone->totals : (struct fxt_totals){0};
-	totals->without_calls = !fxt_categories_have(&s->terms.options->categories, "function");
+	totals->without_calls = !fxt_categories_have(&s->config.options->categories, "function");
 	for (uint32_t i = 0; i < s->count; i++)
 		fxt_totals_add_ended(totals, s->providers[i]);
 	fxt_session_join_images(s, totals);
 	totals->was_not_started =
-	        s->last_id > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
-	if (s->ledger && s->terms.options->follow & FXT_FOLLOW_FORK)
+	        s->last_id > 0 && totals->processes == 0 && s->config.options->start != FXT_START_NOW;
+	if (s->ledger && s->config.options->follow & FXT_FOLLOW_FORK)
 		s->refused += fxt_ledger_take_untraced(s->ledger);
 	totals->refused = s->refused;
 	s->start_ticks = session_first_ticks(s);

@@ -5,7 +5,7 @@
  *   a process --hello--> acceptor --> admission      who is recorded
  *                                        |
  *                                        v
- *                                     session        on which terms (this file)
+ *                                     session        on which config (this file)
  *                                        |           recording: when (start, stop, terminate)
  *        memory, shared with it          v
  *        packets <------------------> provider       one process; a thread for each (provider_thread.h)
@@ -15,7 +15,7 @@
  *                                     archive --> output     the raw file, and the final trace
  *                                        +------> snapshots  the same while the program goes on
  *
- * A session consists of the clock, the terms that hold for all of its providers, the
+ * A session consists of the clock, the config that hold for all of its providers, the
  * providers, and the archive they write to. Its states are those of recording.h. Everything
  * in this file belongs to the main thread unless stated otherwise. providers.h has how
  * providers come and go; idle.h has the parts that only a session of several recordings
@@ -101,7 +101,7 @@ struct fxt_session {
 	struct fxt_filter_change *coming_change; /* in progress, not yet in the list; NULL = none */
 	uint64_t change_began_ns;                /* CLOCK_MONOTONIC */
 	struct fxt_call_counts counts;           /* used if functions are muted; else empty */
-	struct fxt_provider_terms terms;         /* the rate is 0 until the first provider comes */
+	struct fxt_provider_config config;       /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;             /* read as early as possible */
 	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */
 	const struct fxt_ledger *ledger;         /* records all progress; NULL: none is kept */
@@ -126,7 +126,7 @@ struct fxt_session {
 /* True if the session makes several recordings. */
 static inline bool fxt_session_is_idle_session(const struct fxt_session *session)
 {
-	return session->terms.options->start == FXT_START_IDLE;
+	return session->config.options->start == FXT_START_IDLE;
 }
 
 /* Adds a provider's records to the sums, except for its threads. */

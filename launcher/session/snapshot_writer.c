@@ -156,7 +156,7 @@ static int snapshot_write_raw(
 
 	if (s->gone)
 		result->totals = s->gone->totals;
-	result->totals.without_calls = !fxt_categories_have(&s->terms.options->categories, "function");
+	result->totals.without_calls = !fxt_categories_have(&s->config.options->categories, "function");
 	if (fd < 0)
 		return -1;
 	if (!snapshot_copy_archive(&s->archive, fd))
@@ -181,11 +181,11 @@ static int snapshot_write_raw(
 	fxt_sched_write(&s->sched, &copy.archive);
 	if (ticks_per_second)
 		fxt_describe_open_calls(&copy.archive, ticks_per_second);
-	fxt_archive_write_anchor(&copy.archive, s->terms.clock);
+	fxt_archive_write_anchor(&copy.archive, s->config.clock);
 	fxt_session_join_images(s, copy.totals);
 	fxt_totals_drop(copy.totals, &s->ended.dropped);
 	copy.totals->refused = s->refused;
-	if (s->ledger && s->terms.options->follow & FXT_FOLLOW_FORK)
+	if (s->ledger && s->config.options->follow & FXT_FOLLOW_FORK)
 		copy.totals->refused += load_relaxed(&s->ledger->common->untraced);
 	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* if this fails, the snapshot is marked as
 	                                                          * unfinished */
@@ -196,7 +196,7 @@ static int snapshot_write_raw(
 static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
 	const struct fxt_rewrite_options options =
-	        fxt_trace_output_rewriting(s->terms.options, s->terms.filter_changed_ticks,
+	        fxt_trace_output_rewriting(s->config.options, s->config.filter_changed_ticks,
 	                fxt_session_final_rate(s), true, fxt_trace_output_is_compressed(result->path));
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat status;

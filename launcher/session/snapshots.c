@@ -23,7 +23,7 @@ static void snapshots_end_request(struct fxt_snapshots *s, const struct fxt_snap
 	if (result->error[0]) {
 		fxt_say("no snapshot: %s", result->error);
 	} else {
-		fxt_summary(line, sizeof(line), &result->totals, s->session->terms.options->program[0],
+		fxt_summary(line, sizeof(line), &result->totals, s->session->config.options->program[0],
 		        result->path, result->bytes);
 		fxt_say("snapshot: %s", line);
 	}
@@ -142,7 +142,7 @@ const char *fxt_snapshots_request(
 {
 	struct fxt_snapshot_request *request = s->requests + s->count;
 
-	if (s->session->terms.options->buffering_mode != FXT_CIRCULAR)
+	if (s->session->config.options->buffering_mode != FXT_CIRCULAR)
 		return "only a session with --buffering-mode=circular can give one";
 	if (s->count == FXT_SNAPSHOTS_WAITING)
 		return "too many are waiting to be written";

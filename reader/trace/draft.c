@@ -97,19 +97,20 @@ static const char *draft_find(struct draft_place *place, int at, const char *pat
 	return strerror(ELOOP);
 }
 
-static bool draft_is_at_source(const struct stat *file, const struct fxt_draft_terms *terms)
+static bool draft_is_at_source(const struct stat *file, const struct fxt_draft_config *config)
 {
-	return terms->source && file->st_dev == terms->source->device && file->st_ino == terms->source->inode;
+	return config->source && file->st_dev == config->source->device &&
+	       file->st_ino == config->source->inode;
 }
 
 /* Returns why the existing file must not be replaced or written to, or NULL if it may be. */
-static const char *draft_refuse(const struct draft_place *place, const struct fxt_draft_terms *terms)
+static const char *draft_refuse(const struct draft_place *place, const struct fxt_draft_config *config)
 {
 	mode_t mode = place->file.st_mode;
 
-	if (S_ISREG(mode) && draft_is_at_source(&place->file, terms))
-		return terms->may_be_source ? NULL : draft_is_source;
-	if (S_ISREG(mode) && place->file.st_uid != geteuid() && !terms->may_be_foreign)
+	if (S_ISREG(mode) && draft_is_at_source(&place->file, config))
+		return config->may_be_source ? NULL : draft_is_source;
+	if (S_ISREG(mode) && place->file.st_uid != geteuid() && !config->may_be_foreign)
 		return draft_foreign;
 	/* The maker of a pipe reads what is written to it. Devices are safe: only root can
 	 * make them. */
@@ -123,7 +124,7 @@ static const char *draft_refuse(const struct draft_place *place, const struct fx
 /* Opens the existing file to write to it, and checks it once more: another file may have
  * taken its place. */
 static const char *draft_open_existing(
-        struct fxt_draft *draft, struct draft_place *place, const struct fxt_draft_terms *terms)
+        struct fxt_draft *draft, struct draft_place *place, const struct fxt_draft_config *config)
 {
 	bool is_descriptor = S_ISLNK(place->file.st_mode);
 	/* The previous content of a descriptor's file is kept. */
@@ -133,9 +134,9 @@ static const char *draft_open_existing(
 	draft->fd = openat(place->directory, place->name, O_WRONLY | O_NOCTTY | O_CLOEXEC | flags);
 	if (draft->fd < 0 || fstat(draft->fd, &place->file) != 0)
 		reason = strerror(errno);
-	else if (draft_is_at_source(&place->file, terms))
+	else if (draft_is_at_source(&place->file, config))
 		reason = draft_is_source;
-	else if (!is_descriptor && !(reason = draft_refuse(place, terms)) && fxt_empty_file(draft->fd) != 0)
+	else if (!is_descriptor && !(reason = draft_refuse(place, config)) && fxt_empty_file(draft->fd) != 0)
 		reason = strerror(errno);
 	if (reason && draft->fd >= 0)
 		close(draft->fd);
@@ -170,33 +171,33 @@ static int draft_create(struct fxt_draft *draft, mode_t mode, bool is_named)
 	return draft->fd < 0 ? errno : 0;
 }
 
-static mode_t draft_mode(const struct fxt_draft_terms *terms)
+static mode_t draft_mode(const struct fxt_draft_config *config)
 {
-	return terms->source ? terms->source->mode & 0666 : 0600;
+	return config->source ? config->source->mode & 0666 : 0600;
 }
 
 /* Begins a draft of a file at the place. Returns 0 or an errno value. */
 static int draft_begin(
-        struct fxt_draft *draft, const struct draft_place *place, const struct fxt_draft_terms *terms)
+        struct fxt_draft *draft, const struct draft_place *place, const struct fxt_draft_config *config)
 {
 	draft->directory = place->directory;
 	draft->has_replaced = place->exists;
 	draft->replaced = place->file;
-	draft->group = terms->source ? terms->source->group : getegid();
+	draft->group = config->source ? config->source->group : getegid();
 	strcpy(draft->name, place->name);
-	return draft_create(draft, place->exists ? 0600 : draft_mode(terms), terms->is_named);
+	return draft_create(draft, place->exists ? 0600 : draft_mode(config), config->is_named);
 }
 
 static const char *draft_open_at(
-        struct fxt_draft *draft, struct draft_place *place, const struct fxt_draft_terms *terms)
+        struct fxt_draft *draft, struct draft_place *place, const struct fxt_draft_config *config)
 {
-	const char *reason = place->exists ? draft_refuse(place, terms) : NULL;
+	const char *reason = place->exists ? draft_refuse(place, config) : NULL;
 	int error = 0;
 
 	if (reason)
 		return reason;
 	if (!place->exists || S_ISREG(place->file.st_mode)) {
-		error = draft_begin(draft, place, terms);
+		error = draft_begin(draft, place, config);
 		if (!error)
 			return NULL;
 		draft->directory = -1;
@@ -204,18 +205,18 @@ static const char *draft_open_at(
 		if (!place->exists || (error != EACCES && error != EPERM && error != EROFS))
 			return strerror(error);
 	}
-	return draft_open_existing(draft, place, terms);
+	return draft_open_existing(draft, place, config);
 }
 
 const char *fxt_draft_open(
-        struct fxt_draft *draft, int at, const char *path, const struct fxt_draft_terms *terms)
+        struct fxt_draft *draft, int at, const char *path, const struct fxt_draft_config *config)
 {
 	struct draft_place place;
 	const char *reason = draft_find(&place, at, path);
 
 	*draft = (struct fxt_draft){.fd = -1, .directory = -1};
 	if (!reason)
-		reason = draft_open_at(draft, &place, terms);
+		reason = draft_open_at(draft, &place, config);
 	if (place.directory >= 0 && draft->directory < 0)
 		close(place.directory);
 	return reason;
@@ -223,9 +224,9 @@ const char *fxt_draft_open(
 
 const char *fxt_draft_open_directory(int *directory, const char *path, const struct fxt_source_file *source)
 {
-	const struct fxt_draft_terms terms = {.source = source};
+	const struct fxt_draft_config config = {.source = source};
 	/* Read permission implies search permission. */
-	mode_t mode = draft_mode(&terms) | (draft_mode(&terms) & 0444) >> 2;
+	mode_t mode = draft_mode(&config) | (draft_mode(&config) & 0444) >> 2;
 	char name[PATH_MAX];
 	size_t bytes = strlen(path);
 	struct draft_place place;

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include "source.h"
 
-struct fxt_draft_terms {
+struct fxt_draft_config {
 	/* The trace that the output is made from. A new file gets its mode, less the
 	 * umask's bits, because an output reveals as much as its trace. */
 	const struct fxt_source_file *source;
@@ -44,7 +44,7 @@ struct fxt_draft {
  * one). Returns NULL, or the reason for the failure as half a sentence, which holds until
  * the next call; then there is no draft. */
 const char *fxt_draft_open(
-        struct fxt_draft *draft, int at, const char *path, const struct fxt_draft_terms *terms);
+        struct fxt_draft *draft, int at, const char *path, const struct fxt_draft_config *config);
 
 /* Puts the draft in its place, and closes it. Returns 0, or an errno value; then the draft
  * is gone. */

@@ -22,7 +22,7 @@ enum { BUFFER_BYTES = 4096 * 4, TICKS = 1000000000, KOID = 7, THREADS = 3, SNAPS
 #define CONTROL_AT UINT64_C(0x40000000)
 
 static struct fxt_options options;
-static struct fxt_provider_terms terms;
+static struct fxt_provider_config config;
 static struct fxt_archive_writer archive;
 static struct fxt_wakeup wakeup;
 static struct fxt_sched sched; /* not open */
@@ -123,7 +123,7 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	options.heap_mode = flags & 1 ? FXT_HEAP_OBJECTS : FXT_HEAP_OFF;
 	options.has_min_duration = flags & 8;
 	options.limits.min_duration_ns = flags & 8 ? 1000 : 0;
-	terms.limits = options.limits;
+	config.limits = options.limits;
 	/* All zeros again; only what was touched takes time. */
 	madvise(buffer, BUFFER_BYTES, MADV_DONTNEED);
 	madvise(control, FXT_ELIDED_END, MADV_DONTNEED);
@@ -150,7 +150,7 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	                .buffer_bytes = BUFFER_BYTES,
 	                .control_bytes = fxt_control_bytes(fxt_options_elide_calls(&options))}};
 	fxt_archive_name(&provider.identity, "fuzzed", 6);
-	fxt_provider_prepare(&provider, &terms);
+	fxt_provider_prepare(&provider, &config);
 	snapshots = 0;
 	fuzz_begin_memory(options.buffering_mode);
 }
@@ -292,7 +292,7 @@ static void fuzz_never(struct fxt_watch *watch, void *context)
 static void fuzz_prepare(void)
 {
 	fxt_options_default(&options);
-	terms = (struct fxt_provider_terms){
+	config = (struct fxt_provider_config){
 	        .options = &options, .clock = FXT_CLOCK_MONOTONIC, .ticks_per_second = TICKS};
 	file = memfd_create("archive", MFD_CLOEXEC);
 	buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

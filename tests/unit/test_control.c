@@ -258,12 +258,12 @@ static void categories_without_room(void **state)
 	int client = new_client();
 
 	(void)state;
-	session.terms.session_categories.bytes = FXT_CATEGORIES_BYTES - 1;
+	session.config.session_categories.bytes = FXT_CATEGORIES_BYTES - 1;
 	session.recording.state = FXT_SESSION_INITIALIZED;
 	ask(client, "StartTracing", "{\"additional_categories\":[\"a\"]}");
 	assert_string_equal(heard(client), "1:-32602 ");
 	assert_int_equal(session.recording.state, FXT_SESSION_INITIALIZED);
-	session.terms.session_categories.bytes = 0;
+	session.config.session_categories.bytes = 0;
 	leave(client);
 }
 
@@ -386,7 +386,7 @@ static void alerts_amid_triggers(void **state)
 	int client = new_client();
 
 	(void)state;
-	assert_null(fxt_trigger_read(&session.terms.triggers[0], "serve>1ms:stop/1h"));
+	assert_null(fxt_trigger_read(&session.config.triggers[0], "serve>1ms:stop/1h"));
 	ask_as(client, 1, "RaiseAlert", "{\"alert_name\":\"own\"}");
 	for (unsigned i = 0; i < FXT_ALERTS_KEPT; i++)
 		session.listener.triggered(session.listener.context, 0, 1);
@@ -394,7 +394,7 @@ static void alerts_amid_triggers(void **state)
 		ask_as(client, i, "WatchAlert", NULL);
 	assert_string_equal(heard(client), "1:ok 2:ok 3:ok ");
 	leave(client);
-	session.terms.triggers[0] = (struct fxt_trigger){0};
+	session.config.triggers[0] = (struct fxt_trigger){0};
 }
 
 static void one_snapshot_a_client(void **state)

@@ -20,7 +20,7 @@
 enum { BUFFER_BYTES = 1 << 20 };
 
 static struct fxt_options options;
-static struct fxt_provider_terms terms;
+static struct fxt_provider_config config;
 static struct fxt_archive_writer archive;
 static struct fxt_wakeup wakeup;
 static struct fxt_sched sched; /* not open */
@@ -38,8 +38,8 @@ static int make_provider(void **state)
 {
 	(void)state;
 	options = (struct fxt_options){.buffering_mode = FXT_CIRCULAR};
-	terms = (struct fxt_provider_terms){.options = &options, .clock = FXT_CLOCK_MONOTONIC};
-	terms.ticks_per_second = 1000000000;
+	config = (struct fxt_provider_config){.options = &options, .clock = FXT_CLOCK_MONOTONIC};
+	config.ticks_per_second = 1000000000;
 	file = tmpfile();
 	epoll = epoll_create1(0);
 	if (!file || epoll < 0 || fxt_wakeup_open(&wakeup, epoll, never, NULL) != 0)
@@ -56,7 +56,7 @@ static int make_provider(void **state)
 	fxt_archive_name(&p.identity, "fake", 4);
 	if (fxt_memory_create(&p.memory, BUFFER_BYTES, FXT_CIRCULAR, false) != 0)
 		return -1;
-	fxt_provider_prepare(&p, &terms);
+	fxt_provider_prepare(&p, &config);
 	fxt_buffer_clear((struct fxt_buffer_header *)p.memory.buffer, FXT_CIRCULAR, BUFFER_BYTES);
 	return 0;
 }
@@ -405,7 +405,7 @@ static void end_and_join(enum fxt_ending ending)
 static void a_whole_life(void **state)
 {
 	(void)state;
-	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	assert_int_equal(fxt_provider_start(&p, &config), 0);
 	send_to_thread(FXT_PROVIDER_STARTED);
 	wait_for(FXT_STATE_RECORDING);
 	send_to_thread(FXT_PROVIDER_STOPPED);
@@ -419,7 +419,7 @@ static void started_at_the_end(void **state)
 {
 	(void)state;
 	put(FXT_PROVIDER_STARTED, FXT_FIFO_PROTOCOL_VERSION, 0);
-	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	assert_int_equal(fxt_provider_start(&p, &config), 0);
 	end_and_join(FXT_ENDED_BY_SIGNAL);
 	assert_int_equal(p.runs, 1);
 }
@@ -427,7 +427,7 @@ static void started_at_the_end(void **state)
 static void an_end_without_a_start(void **state)
 {
 	(void)state;
-	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	assert_int_equal(fxt_provider_start(&p, &config), 0);
 	end_and_join(FXT_STILL_RUNNING);
 	assert_int_equal(p.runs, 0);
 	assert_int_equal(archive.bytes, 8); /* the magic record alone */
@@ -436,7 +436,7 @@ static void an_end_without_a_start(void **state)
 static void aborted_by_its_thread(void **state)
 {
 	(void)state;
-	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	assert_int_equal(fxt_provider_start(&p, &config), 0);
 	send_to_thread(77);
 	wait_for(FXT_STATE_DONE);
 	assert_true(was_told_to_quit());

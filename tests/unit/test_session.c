@@ -254,10 +254,10 @@ static void invalid(void **state)
 	WITH(recording.state, 0);
 	WITH(recording.state, FXT_SESSION_STOPPING); /* without a deadline */
 	WITH(recording.state, FXT_SESSION_STARTED);  /* new providers do not begin */
-	WITH(terms.begin, true);
+	WITH(config.begin, true);
 	WITH(recording.results_written, true);
 	WITH(recording.terminate_ns, 1);
-	WITH(terms.ticks_per_second, 0);
+	WITH(config.ticks_per_second, 0);
 	WITH(alive, 0);
 	WITH(alive, 2);
 	WITH(capacity, 0);
