@@ -119,14 +119,14 @@ struct fxt_call_details *fxt_call_details_find(const char *name, const struct fx
 
 	if (!names) {
 		fxt_choice_explain(functions, scan, error, sizeof(error));
-		fxt_tell_name(name, error);
+		fxt_report_name(name, error);
 		fxt_call_details_forget(m);
 		return NULL;
 	}
 	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, most, fxt_walk_workers(scan));
 
 	free(names);
-	fxt_tell_changed(name, is_whole);
+	fxt_report_changed(name, is_whole);
 	if (m->slowest.count >= least)
 		return m;
 	fflush(stdout);
@@ -151,7 +151,7 @@ int fxt_call_details_explain(
 	        count, &m->slowest.median.slice, depth);
 
 	free(calls);
-	return fxt_tell_changed(name, is_whole);
+	return fxt_report_changed(name, is_whole);
 }
 
 void fxt_call_details_print_calls(const struct fxt_call_details *m, const struct fxt_patterns *functions)

@@ -191,7 +191,7 @@ int fxt_each_source_of(const char *command, char **files, size_t count,
 	return command_each_file(command, files, count, &(struct file_reader){.read_source = read});
 }
 
-int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault)
+int fxt_report_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault)
 {
 	fflush(stdout);
 	if (malformed > 0)

@@ -98,6 +98,6 @@ int fxt_one_source(int argc, char **argv, int (*read)(const char *name, const st
 
 /* Reports any part of an archive that could not be read: `malformed` records inside, and
  * everything after a fault. Returns FXT_DONE or FXT_BROKEN. */
-int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault);
+int fxt_report_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault);
 
 #endif

@@ -109,7 +109,7 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 	}
 	fxt_keep_free(&keep);
 	fxt_archive_close(&archive);
-	return is_whole ? status : fxt_tell_changed(name, false);
+	return is_whole ? status : fxt_report_changed(name, false);
 }
 
 static int cut_trace(const char *name, const struct fxt_choice *choice, const char *file, const char *said)
@@ -128,8 +128,8 @@ static int cut_trace(const char *name, const struct fxt_choice *choice, const ch
 	if (fxt_choice_apply(choice, &scan, &filter, error, sizeof(error)) == 0)
 		status = cut_write(name, &scan, file, said);
 	else
-		fxt_tell_name(name, error);
-	int unread = fxt_tell_unread(name, scan.malformed, &scan.fault);
+		fxt_report_name(name, error);
+	int unread = fxt_report_unread(name, scan.malformed, &scan.fault);
 
 	fxt_filter_free(&filter);
 	fxt_scan_free(&scan);

@@ -40,7 +40,7 @@ static int diff_inputs_read(const char *name, const struct fxt_source *source)
 
 	*trace = (struct fxt_sided){.name = name, .side = side};
 	fxt_thread_times_init(&times);
-	fxt_scan_told(&scan, source, NULL, &times.listener);
+	fxt_scan_listened(&scan, source, NULL, &times.listener);
 	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
 		is_whole = diff_inputs_read_functions(&scan, trace);
 		fxt_filter_free(&filter);
@@ -48,7 +48,7 @@ static int diff_inputs_read(const char *name, const struct fxt_source *source)
 		trace->problem = strdup(error);
 		fxt_comparison_add(&filled->comparison, side, &scan, &(struct fxt_functions){0});
 	}
-	int status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+	int status = fxt_report_unread(name, scan.malformed, &scan.fault);
 
 	trace->length_ns = fxt_scan_ns(&scan, scan.end - scan.start);
 	trace->lost = scan.records_lost;
@@ -58,7 +58,7 @@ static int diff_inputs_read(const char *name, const struct fxt_source *source)
 	                  status == FXT_DONE && is_whole;
 	fxt_scan_free(&scan);
 	fxt_thread_times_free(&times);
-	int changed = fxt_tell_changed(name, is_whole);
+	int changed = fxt_report_changed(name, is_whole);
 
 	return changed > status ? changed : status;
 }
@@ -79,7 +79,7 @@ static int diff_inputs_find_chosen(const struct fxt_diff_inputs *sides)
 		without += sides->traces[i].problem != NULL;
 	if (without < sides->count)
 		return FXT_DONE;
-	fxt_tell_name(sides->traces[0].name, sides->traces[0].problem);
+	fxt_report_name(sides->traces[0].name, sides->traces[0].problem);
 	return FXT_FAILED;
 }
 

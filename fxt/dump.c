@@ -279,7 +279,7 @@ static int dump_file(const char *name, const struct fxt_archive *archive)
 		putchar('\n');
 	}
 	fxt_tables_free(&tables);
-	if (fxt_tell_unread(name, 0, &cursor.fault) != FXT_DONE)
+	if (fxt_report_unread(name, 0, &cursor.fault) != FXT_DONE)
 		status = FXT_BROKEN;
 	return status;
 }

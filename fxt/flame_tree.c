@@ -189,10 +189,10 @@ static int flame_scan(struct fxt_flame_tree *tree, const char *name, const struc
 	char error[4096 + 256];
 
 	fxt_thread_times_init(&times);
-	fxt_scan_told(&tree->scan, source, NULL, asks_switches ? &times.listener : wanted->listener);
+	fxt_scan_listened(&tree->scan, source, NULL, asks_switches ? &times.listener : wanted->listener);
 	if (wanted->choice &&
 	        fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error, sizeof(error)) != 0) {
-		fxt_tell_name(name, error);
+		fxt_report_name(name, error);
 		fxt_thread_times_free(&times);
 		fxt_scan_free(&tree->scan);
 		return FXT_FAILED;
@@ -277,10 +277,10 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 	}
 	if (fxt_flame_is_time(wanted->cost))
 		fxt_paths_to_ns(&tree->paths, &tree->scan);
-	if (fxt_tell_changed(name, complete) != FXT_DONE)
+	if (fxt_report_changed(name, complete) != FXT_DONE)
 		return FXT_BROKEN;
-	return tree->is_heap ? fxt_tell_unread(name, tree->heap.malformed, &tree->heap.fault)
-	                     : fxt_tell_unread(name, tree->scan.malformed, &tree->scan.fault);
+	return tree->is_heap ? fxt_report_unread(name, tree->heap.malformed, &tree->heap.fault)
+	                     : fxt_report_unread(name, tree->scan.malformed, &tree->scan.fault);
 }
 
 const char *fxt_flame_lack(const struct fxt_flame_tree *tree, enum fxt_flame_cost cost)

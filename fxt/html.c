@@ -119,7 +119,7 @@ static int html_write(struct fxt_html *page, const char *name, const struct fxt_
 	if (!failed && !out.is_standard)
 		printf("%s: %s\n", out.name, page->title);
 	free(usual);
-	return failed ? FXT_FAILED : fxt_tell_changed(name, !page->is_changed);
+	return failed ? FXT_FAILED : fxt_report_changed(name, !page->is_changed);
 }
 
 static int html_source(const char *name, const struct fxt_source *source)

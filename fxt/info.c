@@ -30,10 +30,10 @@ static const char help[] =
         "  -j, --json   the answer as a JSON document, --csv as CSV; see fxt(1)\n" FXT_HELP_FILE;
 
 /* Prints a line for people; for programs a note. */
-typedef void info_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+typedef void info_report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct info {
-	info_tell *tell;
+	info_report *tell;
 	struct fxt_tables tables;
 	struct fxt_call_categories categories;
 	uint32_t waited_name, elided_name, muted_name; /* ids of strings */
@@ -235,7 +235,7 @@ static void info_print_sums(const struct info *info, const char *name, const str
 }
 
 /* Only the first ones are listed: there may be hundreds. */
-static void info_tell_muted(const struct info *info)
+static void info_print_muted(const struct info *info)
 {
 	for (size_t i = 0; i < info->muted.count; i++) {
 		const struct fxt_muted_function *f = &info->muted.items[i];
@@ -246,7 +246,7 @@ static void info_tell_muted(const struct info *info)
 	}
 }
 
-static void info_tell_state(const struct info *info)
+static void info_print_state(const struct info *info)
 {
 	const struct fxt_archive_state *state = &info->state;
 
@@ -265,14 +265,14 @@ static void info_tell_state(const struct info *info)
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
 }
 
-static void info_tell_merged(const struct info *info)
+static void info_print_merged(const struct info *info)
 {
 	if (info->merged.bytes > 0)
 		info->tell(
 		        "several traces on one timeline, %.*s", (int)info->merged.bytes, info->merged.data);
 }
 
-static void info_tell_cut(const struct info *info)
+static void info_print_cut(const struct info *info)
 {
 	if (info->cut.what == 0)
 		return;
@@ -282,7 +282,7 @@ static void info_tell_cut(const struct info *info)
 		info->tell("that trace could not be read as a whole: more may be missing");
 }
 
-static void info_tell_deaths(const struct info *info)
+static void info_print_deaths(const struct info *info)
 {
 	for (size_t i = 0; i < info->death_count; i++) {
 		struct fxt_describer text;
@@ -513,10 +513,10 @@ static void info_print(const struct info *info, const char *name, const struct f
 		info_print_sums(info, name, archive);
 	else
 		fxt_print_trace(name);
-	info_tell_state(info);
-	info_tell_merged(info);
-	info_tell_cut(info);
-	info_tell_deaths(info);
+	info_print_state(info);
+	info_print_merged(info);
+	info_print_cut(info);
+	info_print_deaths(info);
 	if (is_for_people) {
 		print_providers(info);
 		info_print_threads(info);
@@ -527,7 +527,7 @@ static void info_print(const struct info *info, const char *name, const struct f
 		info_table_threads(info);
 		info_table_kinds(info);
 	}
-	info_tell_muted(info);
+	info_print_muted(info);
 }
 
 static int info_read(const char *name, const struct fxt_archive *archive)
@@ -557,7 +557,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	fxt_elided_sums_free(&info.elided_sums);
 	fxt_muted_free(&info.muted);
 	fxt_tables_free(&info.tables);
-	return fxt_tell_unread(name, info.malformed, &cursor.fault);
+	return fxt_report_unread(name, info.malformed, &cursor.fault);
 }
 
 int fxt_command_info(int argc, char **argv)

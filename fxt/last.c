@@ -267,7 +267,7 @@ static int last_answer(const char *name, struct fxt_scan *scan)
 	        .details = fxt_call_details_of(scan),
 	        .threads = fxt_allocate((scan->thread_count + 1) * sizeof(*last.threads)),
 	        .limit = fxt_options_limit(&wanted, CALLS)};
-	int status = fxt_tell_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
+	int status = fxt_report_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
 
 	if (last.details->death_count == 0)
 		fxt_print_line("no process was killed in the time of the trace");

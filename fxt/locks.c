@@ -128,7 +128,7 @@ static void locks_print_blames(const struct fxt_call_details *m, const struct fx
 
 /* ---- what is wrong ---- */
 
-static void locks_tell_convoys(const struct fxt_scan *scan, const struct fxt_contention *c, size_t count)
+static void locks_print_convoys(const struct fxt_scan *scan, const struct fxt_contention *c, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct fxt_describer text;
@@ -181,7 +181,7 @@ static bool locks_has_rival(
 	return false;
 }
 
-static void locks_tell_open(const struct fxt_call_details *m)
+static void locks_print_open(const struct fxt_call_details *m)
 {
 	struct never_got open = locks_find_open(m);
 
@@ -214,7 +214,7 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 	struct fxt_contention contention;
 	size_t count;
 
-	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, scan));
+	int status = fxt_report_changed(name, fxt_waits_walk(&m->waits, scan));
 
 	fxt_contention_read(&contention, &m->waits, scan);
 	count = contention.lock_count;
@@ -228,8 +228,8 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 	fxt_table_end();
 	for (size_t i = 0; i < count; i++)
 		locks_print_blames(m, &contention, i);
-	locks_tell_convoys(scan, &contention, count);
-	locks_tell_open(m);
+	locks_print_convoys(scan, &contention, count);
+	locks_print_open(m);
 	fxt_print_missing(scan);
 	fxt_contention_free(&contention);
 	fxt_call_details_forget(m);

@@ -78,16 +78,16 @@ static int options_read_scan(const char *name, const struct fxt_source *source)
 	char error[1024];
 	int status;
 
-	fxt_scan_told(&scan, source, NULL, wanted->listener);
+	fxt_scan_listened(&scan, source, NULL, wanted->listener);
 	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) != 0) {
-		fxt_tell_name(name, error);
+		fxt_report_name(name, error);
 		fxt_scan_free(&scan);
 		return FXT_FAILED;
 	}
 	fxt_print_trace(name);
 	int answered = answer_scan(name, &scan);
 
-	status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+	status = fxt_report_unread(name, scan.malformed, &scan.fault);
 	fxt_filter_free(&filter);
 	fxt_scan_free(&scan);
 	return answered > status ? answered : status;
@@ -106,7 +106,7 @@ int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
 	return status;
 }
 
-void fxt_tell_name(const char *name, const char *error)
+void fxt_report_name(const char *name, const char *error)
 {
 	fflush(stdout);
 	fprintf(stderr, "fxt: %s: ", name);
@@ -114,7 +114,7 @@ void fxt_tell_name(const char *name, const char *error)
 	putc('\n', stderr);
 }
 
-int fxt_tell_changed(const char *name, bool is_whole)
+int fxt_report_changed(const char *name, bool is_whole)
 {
 	if (is_whole)
 		return FXT_DONE;

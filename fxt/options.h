@@ -90,18 +90,18 @@ static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint
 /*
  * Scans each file in turn, applies the choice, and calls `answer`, between
  * fxt_print_begin() and fxt_print_end(). `answer` returns a status: for a walk, the one
- * that fxt_tell_changed() returns. Reports what the scan could not read. Returns the worst
+ * that fxt_report_changed() returns. Reports what the scan could not read. Returns the worst
  * status. Frees the choice.
  */
 int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
         int (*answer)(const char *name, struct fxt_scan *scan));
 
 /* Reports what is wrong with a trace, in a line that may have names from the trace. */
-void fxt_tell_name(const char *name, const char *error);
+void fxt_report_name(const char *name, const char *error);
 
 /* Reports it if a trace could not be read again as a whole. Returns FXT_DONE or
  * FXT_BROKEN. */
-int fxt_tell_changed(const char *name, bool is_whole);
+int fxt_report_changed(const char *name, bool is_whole);
 
 /* The reason why a trace may have fewer calls than happened, besides the calls that the
  * tracer left out on request; NULL: it has all. */

@@ -168,7 +168,7 @@ static int replay_answer(const char *name, struct fxt_scan *scan)
 	fxt_progress_stop(); /* lines are printed while the rest is read */
 	fxt_timeline_finish(&timeline, fxt_scan_ns(scan, scan->end));
 	fxt_table_begin("replay", NULL, columns, COLUMNS);
-	int status = fxt_tell_changed(name, fxt_playback(scan, &timeline, NULL, replay_visit, &r));
+	int status = fxt_report_changed(name, fxt_playback(scan, &timeline, NULL, replay_visit, &r));
 
 	fxt_table_end();
 	fxt_print_missing(scan);

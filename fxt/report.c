@@ -226,7 +226,7 @@ static bool report_group(const char *name)
 
 	if (fxt_groups_make(&grouping, scan, group, &edges, error, sizeof(error)) == 0)
 		return true;
-	fxt_tell_name(name, error);
+	fxt_report_name(name, error);
 	return false;
 }
 
@@ -253,7 +253,7 @@ static int report_answer(const char *name, struct fxt_scan *scanned)
 	free(trace.threads);
 	fxt_functions_free(&trace.all);
 	fxt_groups_free(&grouping);
-	return fxt_tell_changed(name, is_whole);
+	return fxt_report_changed(name, is_whole);
 }
 
 /* ---- the command ---- */

@@ -239,7 +239,7 @@ static int suggest_answer(const char *name, struct fxt_scan *scan)
 	fxt_print_missing(scan);
 	free(s.functions);
 	fxt_functions_free(&s.all);
-	return fxt_tell_changed(name, is_whole);
+	return fxt_report_changed(name, is_whole);
 }
 
 int fxt_command_suggest(int argc, char **argv)

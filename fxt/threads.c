@@ -209,7 +209,7 @@ static int threads_print_critical(struct fxt_call_details *m, const char *name)
 
 	const struct fxt_slow_call *call = &m->slowest.calls[number - 1];
 	uint64_t start = fxt_scan_ns(m->scan, call->slice.start);
-	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, m->scan));
+	int status = fxt_report_changed(name, fxt_waits_walk(&m->waits, m->scan));
 
 	fxt_critical_path_read(&path, &m->waits, call->slice.thread, start,
 	        start + fxt_scan_ns(m->scan, call->slice.end - call->slice.start));

@@ -161,7 +161,7 @@ static int tree_answer(const char *name, struct fxt_scan *scan)
 		fxt_paths_turn_over(&paths, FXT_BRANCH_CALLERS);
 	tree_print(name, scan, &paths);
 	fxt_paths_free(&paths);
-	return fxt_tell_changed(name, is_whole);
+	return fxt_report_changed(name, is_whole);
 }
 
 /* ---- the command ---- */

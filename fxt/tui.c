@@ -132,7 +132,7 @@ static int tui_show(const char *name, struct fxt_scan *scan)
 		fxt_functions_free(&threads[i]);
 	free(threads);
 	fxt_functions_free(&all);
-	return failed ? FXT_FAILED : fxt_tell_changed(name, !fxt_tui.is_changed);
+	return failed ? FXT_FAILED : fxt_report_changed(name, !fxt_tui.is_changed);
 }
 
 static int tui_source(const char *name, const struct fxt_source *source)
@@ -142,13 +142,13 @@ static int tui_source(const char *name, const struct fxt_source *source)
 	char error[1024];
 	int status = FXT_FAILED;
 
-	fxt_scan_told(&scan, source, NULL, &listener);
+	fxt_scan_listened(&scan, source, NULL, &listener);
 	if (fxt_choice_apply(&chosen.choice, &scan, &filter, error, sizeof(error)) != 0) {
-		fxt_tell_name(name, error);
+		fxt_report_name(name, error);
 	} else {
 		int shown = tui_show(name, &scan);
 
-		status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+		status = fxt_report_unread(name, scan.malformed, &scan.fault);
 		status = shown > status ? shown : status;
 		fxt_filter_free(&filter);
 	}

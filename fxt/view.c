@@ -82,7 +82,7 @@ static int view_make_link(
 
 	if (slow.count == 0)
 		return FXT_DONE;
-	fxt_scan_told(&scan, source, NULL, fxt_call_details_listener());
+	fxt_scan_listened(&scan, source, NULL, fxt_call_details_listener());
 	m = fxt_call_details_find(name, &scan, &slow, slow_number, slow_number);
 	if (m) {
 		view_link_to(link + bytes, LINK_BYTES - (size_t)bytes, &scan,

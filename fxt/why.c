@@ -144,7 +144,7 @@ static void why_print_call(const struct fxt_call_details *m)
 	fxt_print_fact("time_ns", (double)(ns));
 	fxt_print_fact("start_ns", (double)(start - fxt_scan_ns(m->scan, m->scan->start)));
 	fxt_table_begin("parts", NULL, columns, COLUMNS);
-	fxt_causes_tell(&m->causes.calls[0], ns, fxt_options_limit(&wanted, UINT64_MAX),
+	fxt_causes_report(&m->causes.calls[0], ns, fxt_options_limit(&wanted, UINT64_MAX),
 	        wanted.format == FXT_FORMAT_TEXT, why_print_part, &call);
 	fxt_table_end();
 }

@@ -145,7 +145,7 @@ static bool decisions_are_followed(const struct fxt_engine *e)
 	return true;
 }
 
-bool fxt_decisions_tell_change(struct fxt_engine *e)
+bool fxt_decisions_report_change(struct fxt_engine *e)
 {
 	struct fxt_control *control = e->control;
 	const struct fxt_packet packet = {.request = FXT_PROVIDER_FILTERED, .data32 = e->filter_in_force};

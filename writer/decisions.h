@@ -86,7 +86,7 @@ void fxt_decisions_have_calls(struct fxt_engine *e);
 /* Reports the change to the manager, if it was not reported. Returns false if the caller
  * should soon try again: a thread may have been inside a hook since before, or the ring has
  * no room. */
-bool fxt_decisions_tell_change(struct fxt_engine *e);
+bool fxt_decisions_report_change(struct fxt_engine *e);
 
 /* Makes hooks follow the control memory's rules for calls inside others, as of that
  * change. */

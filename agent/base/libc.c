@@ -134,7 +134,7 @@ char **agent_libc_environment(void)
 	return initial_environment ? initial_environment : libc_find_environment();
 }
 
-void agent_libc_tell_environment(char **initial)
+void agent_libc_set_environment(char **initial)
 {
 	initial_environment = initial;
 }

@@ -15,7 +15,7 @@ char **agent_libc_environment(void);
 
 /* The first sets the environment on the stack, which the loader passes. The second is
  * called once libc has its own, or none if the program clears it. */
-void agent_libc_tell_environment(char **initial);
+void agent_libc_set_environment(char **initial);
 void agent_libc_forget_environment(void);
 
 #endif

@@ -162,7 +162,7 @@ void agent_register_beginning(void (*beginning)(void))
 
 /* Acquire and release: one thread counts a call and another ends the beginning. The later
  * of the two sees what the other did. */
-static void self_tell_calls_before(void)
+static void self_report_calls_before(void)
 {
 	uint64_t calls = __atomic_exchange_n(&calls_before, 0, __ATOMIC_ACQ_REL);
 
@@ -183,7 +183,7 @@ bool agent_begin(bool is_ready)
 	begin();
 	errno = error;
 	store_release(&agent_has_begun, 1);
-	self_tell_calls_before();
+	self_report_calls_before();
 	return true;
 }
 
@@ -195,7 +195,7 @@ enum agent_call agent_begin_with_call(void)
 		return agent_records_calls() ? AGENT_CALL_RECORDED : AGENT_CALL_NOT_RECORDED;
 	__atomic_fetch_add(&calls_before, 1, __ATOMIC_ACQ_REL);
 	if (load_relaxed(&agent_has_begun))
-		self_tell_calls_before();
+		self_report_calls_before();
 	return AGENT_CALL_TOO_EARLY;
 }
 
@@ -289,7 +289,7 @@ void agent_await_call(void (*function)(void))
 	store_relaxed(&agent_awaiting_call, function);
 }
 
-void agent_tell_call(void)
+void agent_report_call(void)
 {
 	void (*function)(void) = exchange_acquire(&agent_awaiting_call, NULL);
 

@@ -276,7 +276,7 @@ extern HIDDEN uint32_t *agent_untraced;
  * forked child of a process without such calls, the child's first call calls it. */
 void agent_await_call(void (*function)(void));
 extern void (*agent_awaiting_call)(void);
-void agent_tell_call(void);
+void agent_report_call(void);
 
 /* The part of the rebirth that belongs here: the engine, and the calling thread's
  * writers. */

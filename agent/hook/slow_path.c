@@ -203,7 +203,7 @@ static COLD void slow_path_enter_recording(
 		writer->busy = FXT_SLOW_PATH;
 	}
 	if (unlikely(load_relaxed(&agent_awaiting_call)))
-		agent_tell_call();
+		agent_report_call();
 	on = agent_writer_at(writer, stack_pointer, true);
 	if (on) {
 		slow_path_enter(on, function, call_site, agent_frame_offset(on, stack_pointer));

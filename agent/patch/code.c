@@ -471,7 +471,7 @@ static bool code_look_at(uint64_t address, uint32_t place)
 	return true;
 }
 
-static void code_tell_of(const struct agent_flow_part *part)
+static void code_report_part(const struct agent_flow_part *part)
 {
 	const struct agent_code_questions *questions = look.questions;
 	struct agent_patch_site patch;
@@ -504,6 +504,6 @@ bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_q
 		return false;
 	for (uint32_t n = 0; n < look.flow.part_count; n++)
 		if (n == 0 || !look.is_whole[n]) /* else another function's, which only looks jumped to */
-			code_tell_of(&look.flow.parts[n]);
+			code_report_part(&look.flow.parts[n]);
 	return true;
 }

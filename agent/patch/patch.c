@@ -144,7 +144,7 @@ void agent_patch_note(const void *function, uint64_t stack_pointer, bool is_exit
 
 /* Records in the trace that there are patched sites from now on, or none any more. The
  * engine's lock is held. */
-static void patch_tell(enum fxt_event_type type, uint32_t sites_patched)
+static void patch_report(enum fxt_event_type type, uint32_t sites_patched)
 {
 	static const char category[] = "fxt", name[] = "fxt: call sites erased", count[] = "sites";
 	struct fxt_engine *e = &agent_engine;
@@ -222,7 +222,7 @@ static bool patch_write(struct agent_patch_site patch)
 	store_release(&patch_count, patch_count + 1);
 	if (agent_code_write(patch.address, patch.after)) {
 		if (patch_count == 1)
-			patch_tell(FXT_EVENT_ASYNC_BEGIN, 1);
+			patch_report(FXT_EVENT_ASYNC_BEGIN, 1);
 		return true;
 	}
 	store_release(&patch_count, patch_count - 1);
@@ -476,7 +476,7 @@ void agent_patch_undo(void)
 	patch_forget_sites();
 	pause_ns = PAUSE_NS;
 	if (before && !patch_count)
-		patch_tell(FXT_EVENT_ASYNC_END, before);
+		patch_report(FXT_EVENT_ASYNC_END, before);
 	if (patch_count)
 		store_relaxed(&agent_engine.control->sites_stuck, patch_count);
 	fxt_unlock(&agent_engine.lock, mask);
@@ -535,6 +535,6 @@ void agent_patch_retire(uint64_t start, uint64_t end)
 		return;
 	store_release(&patch_count, kept);
 	if (!kept)
-		patch_tell(FXT_EVENT_ASYNC_END, count);
+		patch_report(FXT_EVENT_ASYNC_END, count);
 	patch_forget_sites();
 }

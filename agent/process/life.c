@@ -286,7 +286,7 @@ static void life_begin(void)
 __attribute__((constructor(101))) static void life_start(int count, char **arguments, char **environment)
 {
 	program_path = count > 0 ? arguments[0] : NULL;
-	agent_libc_tell_environment(environment);
+	agent_libc_set_environment(environment);
 	agent_begin(true);
 }
 

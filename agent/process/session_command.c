@@ -117,7 +117,7 @@ static bool session_command_follow_filter(void)
 		return false;
 	if (agent_engine.filter_in_force != in_force)
 		session_command_follow_categories();
-	return fxt_decisions_tell_change(&agent_engine);
+	return fxt_decisions_report_change(&agent_engine);
 }
 
 /* If the change takes longer than this waits, the manager wakes the helper again. */

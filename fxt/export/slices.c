@@ -78,12 +78,12 @@ bool fxt_export_scan_chosen(struct fxt_export *e, struct fxt_scan *scan, struct 
 
 	fxt_scan(scan, e->source, NULL);
 	if (fxt_choice_apply(e->wanted.choice, scan, filter, error, sizeof(error)) != 0) {
-		fxt_tell_name(e->name, error);
+		fxt_report_name(e->name, error);
 		fxt_scan_free(scan);
 		e->status = FXT_FAILED;
 		return false;
 	}
-	e->status = fxt_tell_unread(e->name, scan->malformed, &scan->fault);
+	e->status = fxt_report_unread(e->name, scan->malformed, &scan->fault);
 	return true;
 }
 
@@ -94,7 +94,7 @@ void fxt_export_slices(
 	        .visit = visit,
 	        .state = state,
 	        .threads = fxt_allocate((scan->thread_count + 1) * sizeof(*s.threads))};
-	int status = fxt_tell_changed(e->name, fxt_playback(scan, NULL, NULL, slices_play, &s));
+	int status = fxt_report_changed(e->name, fxt_playback(scan, NULL, NULL, slices_play, &s));
 
 	if (status > e->status)
 		e->status = status;

@@ -48,7 +48,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	fxt_describe_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
 	fxt_html_words_write(page->out, &path);
 	fputs(", \"parts\": [", page->out);
-	fxt_causes_tell(&causes.calls[0], ns, PARTS, true, slow_part, &parts);
+	fxt_causes_report(&causes.calls[0], ns, PARTS, true, slow_part, &parts);
 	fputs("]}", page->out);
 	fxt_causes_free(&causes);
 }

@@ -44,12 +44,12 @@ static int windows_find_call(struct fxt_window *window, const char *name, const 
 
 	if (!names) {
 		fxt_choice_explain(&window->functions, scan, error, sizeof(error));
-		fxt_tell_name(name, error);
+		fxt_report_name(name, error);
 		return FXT_FAILED;
 	}
 	bool is_whole =
 	        fxt_slowest_read(&slowest, scan, names, true, (size_t)window->number, fxt_walk_workers(scan));
-	int status = fxt_tell_changed(name, is_whole);
+	int status = fxt_report_changed(name, is_whole);
 
 	if (slowest.count < window->number)
 		status = windows_too_few(name, window, slowest.count);

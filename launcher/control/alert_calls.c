@@ -32,7 +32,7 @@ void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALE
 	alert_deliver(controller);
 }
 
-void fxt_alert_tell_trigger(struct fxt_controller *controller, uint32_t index)
+void fxt_alert_report_trigger(struct fxt_controller *controller, uint32_t index)
 {
 	controller->alerts.triggered[index] = 1;
 	alert_deliver(controller);

@@ -16,7 +16,7 @@ void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALE
 
 /* The trigger of that index was raised. This may happen without end: if no client waits, it
  * is kept only once. */
-void fxt_alert_tell_trigger(struct fxt_controller *controller, uint32_t index);
+void fxt_alert_report_trigger(struct fxt_controller *controller, uint32_t index);
 
 /* The connection is being closed: it no longer waits for alerts. */
 void fxt_alert_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection);

@@ -151,7 +151,7 @@ void fxt_triggers_on_calls(struct fxt_controller *controller, uint32_t index, ui
 	if (!fxt_trigger_is_of_calls(
 	            trigger_of(controller, index))) /* the index had such a trigger until just now */
 		return;
-	fxt_alert_tell_trigger(controller, index);
+	fxt_alert_report_trigger(controller, index);
 	trigger_raised(controller, index, times);
 }
 
@@ -189,7 +189,7 @@ void fxt_triggers_on_end(struct fxt_controller *controller, bool by_signal, int 
 {
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
 		if (trigger_is_of_end(trigger_of(controller, i), by_signal, number)) {
-			fxt_alert_tell_trigger(controller, i);
+			fxt_alert_report_trigger(controller, i);
 			trigger_raised(controller, i, 1);
 		}
 }

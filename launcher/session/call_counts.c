@@ -169,7 +169,7 @@ void fxt_call_counter_add_up(
 	c->cpu_ns = cpu_ns;
 }
 
-uint64_t fxt_call_counter_tell(struct fxt_call_counter *c, const struct fxt_counted_function *function)
+uint64_t fxt_call_counter_report(struct fxt_call_counter *c, const struct fxt_counted_function *function)
 {
 	uint64_t calls = function->id < c->recorded_count ? c->recorded[function->id] : 0;
 

@@ -84,7 +84,8 @@ void fxt_call_counter_add_up(struct fxt_call_counter *counter, struct fxt_resolv
         struct fxt_names *names, uint64_t ns);
 
 /* Returns the calls of the function that were counted since the last call for it. */
-uint64_t fxt_call_counter_tell(struct fxt_call_counter *counter, const struct fxt_counted_function *function);
+uint64_t fxt_call_counter_report(
+        struct fxt_call_counter *counter, const struct fxt_counted_function *function);
 
 void fxt_call_counter_end(struct fxt_call_counter *counter);
 

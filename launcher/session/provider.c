@@ -39,7 +39,7 @@ bool fxt_provider_may_enter(enum fxt_provider_state from, enum fxt_provider_stat
 
 bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to)
 {
-	return to < FXT_ENDS && (to == from + 1 || (from < FXT_END_TOLD && to == FXT_END_JOINED));
+	return to < FXT_ENDS && (to == from + 1 || (from < FXT_END_SENT && to == FXT_END_JOINED));
 }
 
 bool fxt_provider_is_valid(const struct fxt_provider *p)
@@ -138,7 +138,7 @@ void fxt_provider_command(struct fxt_provider *p, enum fxt_session_command comma
 
 bool fxt_provider_is_live(const struct fxt_provider *p)
 {
-	return p->end < FXT_END_TOLD && fxt_provider_state(p) < FXT_STATE_ABORTED;
+	return p->end < FXT_END_SENT && fxt_provider_state(p) < FXT_STATE_ABORTED;
 }
 
 bool fxt_provider_is_heard(const struct fxt_provider *p)
@@ -431,11 +431,11 @@ void fxt_provider_note_end(struct fxt_provider *p, enum fxt_ending ending, uint6
 	provider_enter_end(p, FXT_END_KNOWN);
 }
 
-void fxt_provider_tell_end(struct fxt_provider *p)
+void fxt_provider_send_end(struct fxt_provider *p)
 {
 	if (p->ending == FXT_STILL_RUNNING)
 		fxt_provider_command(p, FXT_COMMAND_QUIT, 0);
-	provider_enter_end(p, FXT_END_TOLD);
+	provider_enter_end(p, FXT_END_SENT);
 	sys_futex_wake(&p->memory.control->to_manager.written, 1);
 }
 

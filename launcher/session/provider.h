@@ -21,7 +21,7 @@
  *
  * The main thread owns `end`, which reports the provider's end to the provider's thread:
  *
- *   NONE --the process has ended, or the session--> KNOWN --fxt_provider_tell_end()--> TOLD --DONE--> JOINED
+ *   NONE --the process has ended, or the session--> KNOWN --fxt_provider_send_end()--> TOLD --DONE--> JOINED
  *   NONE, KNOWN --DONE, since it was aborted--> JOINED
  *
  * Errors: each kind of fault of a provider is printed here once, with the provider's name,
@@ -67,7 +67,7 @@ enum fxt_provider_state {
 enum fxt_provider_end {
 	FXT_END_NONE = 0, /* not ended, as far as is known */
 	FXT_END_KNOWN,    /* ended: `ending`, `signal` and `end_ticks` hold; its thread does not know yet */
-	FXT_END_TOLD,     /* its thread knows, and takes the rest */
+	FXT_END_SENT,     /* its thread knows, and takes the rest */
 	FXT_END_JOINED,   /* its thread has ended; its memory is given back */
 	FXT_ENDS
 };
@@ -277,7 +277,7 @@ void fxt_provider_note_end(struct fxt_provider *provider, enum fxt_ending ending
 
 /* Reports the end to its thread, which takes the rest and is done: TOLD. Commands a process
  * that is still running to quit. Does not wait. Only from KNOWN. */
-void fxt_provider_tell_end(struct fxt_provider *provider);
+void fxt_provider_send_end(struct fxt_provider *provider);
 
 /* Waits for the thread, then gives back the memory, or moves it to *kept if that is not
  * NULL: JOINED. The sums stay. */

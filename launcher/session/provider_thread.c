@@ -23,7 +23,7 @@ enum { STACK_BYTES = 256 * 1024 };
 /* True if the thread must go on waiting for packets. */
 static bool provider_goes_on(const struct fxt_provider *p)
 {
-	return fxt_provider_state(p) != FXT_STATE_ABORTED && load_acquire(&p->end) != FXT_END_TOLD;
+	return fxt_provider_state(p) != FXT_STATE_ABORTED && load_acquire(&p->end) != FXT_END_SENT;
 }
 
 /* Allocates pages ahead of the provider. Returns the next waiting time; `wait` was the last
@@ -132,7 +132,7 @@ static void *provider_run(void *argument)
 			fxt_record_writer_flush(&p->records);
 			wait = next = WAIT_BUSY_NS;
 		}
-		/* fxt_provider_tell_end() wakes this futex too. If it does so between this
+		/* fxt_provider_send_end() wakes this futex too. If it does so between this
 		 * check of `end` and the wait, the thread sleeps until the timeout. */
 		if (provider_goes_on(p))
 			sys_futex_wait(&p->memory.control->to_manager.written, p->packets, next);

@@ -130,12 +130,12 @@ void fxt_session_end_provider(struct fxt_session *s, struct fxt_provider *p, enu
 		p->ended = NULL;
 	fxt_provider_note_end(p, ending, fxt_clock_ticks(s->config.clock));
 	if (s->recording.snapshot != FXT_SNAPSHOT_WAITS)
-		fxt_provider_tell_end(p);
+		fxt_provider_send_end(p);
 }
 
 /* Reports to the session's listener how a process ended, as far as the process itself has
  * noted it. Does not report a signal that reached no thread of the process. */
-static void providers_tell_end(const struct fxt_session *s, const struct fxt_provider *p)
+static void providers_send_end(const struct fxt_session *s, const struct fxt_provider *p)
 {
 	const struct fxt_control *control = p->memory.control;
 	int signal = (int)load_acquire(&control->fatal.signal);
@@ -153,7 +153,7 @@ void fxt_session_process_is_gone(struct fxt_watch *watch, void *session)
 
 	/* The wait status of the program itself is passed to fxt_session_program_ended(). */
 	if (p->pid != s->program && p->end != FXT_END_JOINED) {
-		providers_tell_end(s, p);
+		providers_send_end(s, p);
 		fxt_session_end_provider(s, p, fxt_provider_own_account(p));
 	}
 	fxt_session_forget_process(s, p);
@@ -164,5 +164,5 @@ void fxt_session_note_snapshot(struct fxt_session *s, enum fxt_snapshot_stage st
 	s->recording.snapshot = stage;
 	for (uint32_t i = 0; i < s->count && stage != FXT_SNAPSHOT_WAITS; i++)
 		if (s->providers[i]->end == FXT_END_KNOWN)
-			fxt_provider_tell_end(s->providers[i]);
+			fxt_provider_send_end(s->providers[i]);
 }

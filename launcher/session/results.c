@@ -156,7 +156,7 @@ static void results_write_muted(const struct fxt_provider *p, struct fxt_archive
 	uint64_t began = load_relaxed(&fxt_control_slot(p->memory.control, 0)->began);
 
 	for (size_t i = 0; i < change->muted_count; i++) {
-		uint64_t calls = fxt_call_counter_tell(counter, change->muted[i]);
+		uint64_t calls = fxt_call_counter_report(counter, change->muted[i]);
 		const struct fxt_argument arguments[] = {
 		        fxt_argument_string(results_text("function"), results_text(change->muted[i]->name)),
 		        fxt_argument_uint64(results_text("calls"), calls)};

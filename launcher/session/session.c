@@ -434,7 +434,7 @@ static void session_join_ended(struct fxt_session *s)
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
-		if (p->end == FXT_END_TOLD && p->ended)
+		if (p->end == FXT_END_SENT && p->ended)
 			session_join_provider(s, p);
 		else if (p->end != FXT_END_JOINED && p->runs)
 			promised += fxt_provider_rest_bytes(p);

@@ -90,7 +90,7 @@ static bool snapshots_can_copy(const struct fxt_session *s)
 
 		enum fxt_provider_state state = fxt_provider_state(p);
 
-		if ((p->end == FXT_END_TOLD && state != FXT_STATE_DONE) ||
+		if ((p->end == FXT_END_SENT && state != FXT_STATE_DONE) ||
 		        state == FXT_STATE_SAVING_RESULTS || snapshots_would_miss(p, state))
 			return false;
 	}

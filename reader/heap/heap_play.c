@@ -116,8 +116,8 @@ static void play_begin_block(struct fxt_heap *h, struct fxt_heap_process *p, con
 		fxt_heap_remember(p, block->pointer, block->size, block->node);
 }
 
-static void play_tell_ended(struct fxt_heap *h, const struct fxt_heap_process *p, const struct address *block,
-        struct fxt_heap_block told)
+static void play_report_ended(struct fxt_heap *h, const struct fxt_heap_process *p,
+        const struct address *block, struct fxt_heap_block told)
 {
 	if (!h->ended)
 		return;
@@ -136,7 +136,7 @@ static void play_end_block(struct fxt_heap *h, struct fxt_heap_process *p, const
 {
 	struct fxt_heap_node *node = &h->nodes[block->node];
 
-	play_tell_ended(h, p, block,
+	play_report_ended(h, p, block,
 	        (struct fxt_heap_block){
 	                .end = event->ns, .end_thread = event->thread, .is_temporary = is_temporary});
 	play_note_peak(node, p);
@@ -317,7 +317,7 @@ static void play_end_living(struct fxt_heap *h, struct fxt_heap_process *p)
 
 		if (!at->number)
 			continue;
-		play_tell_ended(h, p, at, told);
+		play_report_ended(h, p, at, told);
 		if (!is_gone) {
 			play_add_block(&h->nodes[at->node].leaked, at, 1);
 			play_add_block(&p->leaked, at, 1);

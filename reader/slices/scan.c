@@ -124,7 +124,7 @@ static void scan_read_blocks(struct fxt_scanner *s, uint64_t *window)
 			taken = scan_skip_record(scan, window[0], offset);
 		}
 		offset += taken;
-		fxt_progress_tell("reading", offset, scan->source->bytes);
+		fxt_progress_report("reading", offset, scan->source->bytes);
 		if (scan->fault.reason)
 			return;
 	}
@@ -242,11 +242,11 @@ static struct fxt_scan_sizes scan_usual_sizes(uint64_t bytes)
 
 void fxt_scan(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes)
 {
-	fxt_scan_told(scan, source, sizes, NULL);
+	fxt_scan_listened(scan, source, sizes, NULL);
 }
 
-void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes,
-        const struct fxt_scan_listener *listener)
+void fxt_scan_listened(struct fxt_scan *scan, const struct fxt_source *source,
+        const struct fxt_scan_sizes *sizes, const struct fxt_scan_listener *listener)
 {
 	struct fxt_scanner s = {.scan = scan,
 	        .sizes = sizes ? *sizes : scan_usual_sizes(source->bytes),

@@ -156,8 +156,8 @@ struct fxt_scan_listener {
 void fxt_scan(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes);
 
 /* The same, with a listener, which may be NULL. */
-void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes,
-        const struct fxt_scan_listener *listener);
+void fxt_scan_listened(struct fxt_scan *scan, const struct fxt_source *source,
+        const struct fxt_scan_sizes *sizes, const struct fxt_scan_listener *listener);
 void fxt_scan_free(struct fxt_scan *scan);
 
 /* ---- for the walk ---- */

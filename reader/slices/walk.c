@@ -241,7 +241,7 @@ bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *bloc
 		return false;
 	}
 	/* Blocks go from the last to the first. */
-	if (w->tells && !fxt_progress_tell("reading again", w->scan->source->bytes - block->offset,
+	if (w->tells && !fxt_progress_report("reading again", w->scan->source->bytes - block->offset,
 	                        w->scan->source->bytes))
 		walk_stop(w);
 	if (block->is_plain) {

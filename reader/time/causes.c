@@ -449,7 +449,7 @@ static void causes_fold(struct telling *telling, const struct fxt_part *part)
 	telling->others.others++;
 }
 
-static void causes_tell_part(struct telling *telling, const struct fxt_part *part, unsigned level)
+static void causes_report_part(struct telling *telling, const struct fxt_part *part, unsigned level)
 {
 	telling->visit(telling->context, part, level);
 	telling->left--;
@@ -459,11 +459,11 @@ static void causes_tell_part(struct telling *telling, const struct fxt_part *par
 	for (size_t i = 0; telling->left > 0 && i < part->inside.count; i++) {
 		if (part->inside.items[i].ns * 100 < telling->whole)
 			break;
-		causes_tell_part(telling, &part->inside.items[i], level + 1);
+		causes_report_part(telling, &part->inside.items[i], level + 1);
 	}
 }
 
-void fxt_causes_tell(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
+void fxt_causes_report(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
         fxt_part_visit *visit, void *context)
 {
 	struct telling telling = {.whole = whole,
@@ -487,7 +487,7 @@ void fxt_causes_tell(const struct fxt_parts *parts, uint64_t whole, uint64_t mos
 		if (telling.left == 0 || (small > 1 && causes_is_small(&telling, part)))
 			causes_fold(&telling, part);
 		else
-			causes_tell_part(&telling, part, 0);
+			causes_report_part(&telling, part, 0);
 	}
 	if (folds && telling.others.others > 0)
 		visit(context, &telling.others, 0);

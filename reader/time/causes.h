@@ -25,7 +25,7 @@ enum fxt_part_kind {
 	FXT_PART_BLOCKED,   /* in `name`, the innermost function, for an unknown reason */
 	FXT_PART_TRACER,    /* `name` says what the tracer did */
 	FXT_PART_UNKNOWN,   /* like RAN, but whether it ran is unknown */
-	FXT_PART_OTHERS,    /* several, reported as one (fxt_causes_tell()) */
+	FXT_PART_OTHERS,    /* several, reported as one (fxt_causes_report()) */
 };
 
 struct fxt_parts {
@@ -83,7 +83,7 @@ const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts);
  * others, together with those that `most` has no room for. The visited parts still sum
  * to the call. */
 typedef void fxt_part_visit(void *context, const struct fxt_part *part, unsigned level);
-void fxt_causes_tell(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
+void fxt_causes_report(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
         fxt_part_visit *visit, void *context);
 
 #endif

@@ -4,7 +4,7 @@
  * scan.
  *
  *   fxt_thread_times_init(&times);
- *   fxt_scan_told(&scan, source, NULL, &times.listener);
+ *   fxt_scan_listened(&scan, source, NULL, &times.listener);
  *   fxt_thread_times_finish(&times, &scan);
  */
 #ifndef FXT_READER_THREAD_TIMES_H

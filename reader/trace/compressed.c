@@ -64,7 +64,7 @@ static size_t compressed_read(struct compressed *c)
 	if (got < 0)
 		compressed_failed(c, "cannot be read", strerror(errno));
 	c->offset += got > 0 ? got : 0;
-	fxt_progress_tell("decompressing", (uint64_t)c->offset, c->bytes);
+	fxt_progress_report("decompressing", (uint64_t)c->offset, c->bytes);
 	return got > 0 ? (size_t)got : 0;
 }
 

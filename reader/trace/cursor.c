@@ -47,13 +47,13 @@ static void cursor_let_go(struct fxt_cursor *c)
 	c->kept = c->first + to / 8;
 }
 
-void fxt_cursor_tell(struct fxt_cursor *c)
+void fxt_cursor_where(struct fxt_cursor *c)
 {
 	uint64_t all = c->last_part ? c->last_part[-1].to : (uint64_t)(c->end - c->first) * 8;
 
 	if (c->kept)
 		cursor_let_go(c);
-	fxt_progress_tell("reading", (uint64_t)(c->next - c->first) * 8, all);
+	fxt_progress_report("reading", (uint64_t)(c->next - c->first) * 8, all);
 	c->tell = (uint64_t)(c->end - c->next) * 8 > FXT_PROGRESS_BYTES ? c->next + FXT_PROGRESS_BYTES / 8
 	                                                                : c->end;
 }
@@ -64,7 +64,7 @@ bool fxt_cursor_stop(struct fxt_cursor *c, struct fxt_record *r)
 		c->next = c->first + c->part->from / 8;
 		c->end = c->first + c->part->to / 8;
 		c->part++;
-		fxt_cursor_tell(c);
+		fxt_cursor_where(c);
 		return fxt_next(c, r);
 	}
 	if (c->end - c->first > (ptrdiff_t)(FXT_PROGRESS_BYTES / 8))

@@ -60,7 +60,7 @@ struct fxt_cursor {
 struct fxt_cursor fxt_cursor(const struct fxt_archive *archive);
 
 bool fxt_cursor_stop(struct fxt_cursor *c, struct fxt_record *r);
-void fxt_cursor_tell(struct fxt_cursor *c);
+void fxt_cursor_where(struct fxt_cursor *c);
 
 /* Moves to the next record. Returns false at the end or at a fault (c->fault). */
 static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
@@ -77,7 +77,7 @@ static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
 		return fxt_cursor_stop(c, r);
 	c->next += r->size;
 	if (__builtin_expect(c->next > c->tell, 0))
-		fxt_cursor_tell(c);
+		fxt_cursor_where(c);
 	/* A record's position depends on the record before it, so the processor waits for
 	 * each line of memory: walking 24-byte records takes 14 ns each without this hint
 	 * and 5 ns with it. */

@@ -21,14 +21,14 @@
  * use. All other work goes on nevertheless. */
 extern bool (*fxt_progress)(const char *doing, uint64_t done, uint64_t all);
 
-static inline bool fxt_progress_tell(const char *doing, uint64_t done, uint64_t all)
+static inline bool fxt_progress_report(const char *doing, uint64_t done, uint64_t all)
 {
 	return !fxt_progress || fxt_progress(doing, done, all);
 }
 
 static inline void fxt_progress_end(void)
 {
-	fxt_progress_tell(NULL, 0, 0);
+	fxt_progress_report(NULL, 0, 0);
 }
 
 #endif

@@ -153,7 +153,7 @@ static void progress_draw(uint64_t now, uint64_t done, uint64_t all)
 	line.drawn = now;
 }
 
-static bool progress_tell(const char *doing, uint64_t done, uint64_t all)
+static bool progress_report(const char *doing, uint64_t done, uint64_t all)
 {
 	if (!doing) {
 		fxt_progress_erase();
@@ -184,7 +184,7 @@ void fxt_progress_start(pid_t process)
 
 	line.process = process;
 	if (isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0)
-		fxt_progress = progress_tell;
+		fxt_progress = progress_report;
 }
 
 void fxt_progress_stop(void)

@@ -47,7 +47,7 @@ static int source_spool(struct fxt_source *source, int fd, bool *writing)
 		error = fxt_write_all(source->fd, bytes, (size_t)got);
 		*writing = error != 0;
 		source->bytes += (uint64_t)got;
-		fxt_progress_tell("copying", source->bytes, 0);
+		fxt_progress_report("copying", source->bytes, 0);
 	}
 	fxt_progress_end();
 	free(bytes);

@@ -29,7 +29,7 @@ static void fuzz_scan(const uint8_t *data, size_t bytes)
 
 	if (fxt_source_open_fd(&source, fd, "trace", error, sizeof(error)) == 0) {
 		fxt_thread_times_init(&pastimes);
-		fxt_scan_told(&scan, &source, &sizes, &pastimes.listener);
+		fxt_scan_listened(&scan, &source, &sizes, &pastimes.listener);
 		fxt_thread_times_finish(&pastimes, &scan);
 		threads = fxt_functions_read(&scan, NULL, &pastimes, WORKERS, &complete);
 		for (size_t i = 0; i < scan.thread_count; i++)

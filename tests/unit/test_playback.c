@@ -133,7 +133,7 @@ static void read_trace(const struct fxt_scan_sizes *sizes)
 {
 	fxt_timeline_init(&timeline);
 	source = source_of(trace.words, trace.count * 8);
-	fxt_scan_told(&scan, &source, sizes, &listener);
+	fxt_scan_listened(&scan, &source, sizes, &listener);
 	fxt_timeline_finish(&timeline, scan.end);
 	memset(&played, 0, sizeof(played));
 	played.left = SIZE_MAX;

@@ -394,7 +394,7 @@ static void end_and_join(enum fxt_ending ending)
 	fxt_provider_note_end(&p, ending, 123);
 	assert_int_equal(p.end, FXT_END_KNOWN);
 	assert_true(fxt_provider_is_live(&p)); /* its thread goes on until it is told */
-	fxt_provider_tell_end(&p);
+	fxt_provider_send_end(&p);
 	assert_false(fxt_provider_is_live(&p));
 	wait_for(FXT_STATE_DONE);
 	fxt_provider_join(&p, NULL);

@@ -229,7 +229,7 @@ static void ends_that_are_put_off(void **state)
 	say_hello(FXT_SHARED_VERSION, 0, FXT_WELCOME_REFUSED); /* ends the earlier image */
 	assert_int_equal(p->end, FXT_END_KNOWN);
 	fxt_session_note_snapshot(&session, FXT_SNAPSHOT_COPIES);
-	assert_int_equal(p->end, FXT_END_TOLD);
+	assert_int_equal(p->end, FXT_END_SENT);
 	assert_true(fxt_session_is_valid(&session));
 }
 
