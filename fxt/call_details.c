@@ -57,7 +57,7 @@ int fxt_call_details_take(struct fxt_patterns *functions, const char *command, c
 	return problem ? fxt_bad_usage(command, "'%s' %s", text, problem) : FXT_DONE;
 }
 
-static void call_details_see_death(
+static void call_details_on_death(
         struct fxt_call_details *m, struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_call_details_death death;
@@ -87,7 +87,7 @@ static void call_details_record(
 	fxt_timeline_record(&m->timeline, t, view);
 	fxt_faults_record(&m->faults, t, view);
 	fxt_waits_record(&m->waits, t, view, offset);
-	call_details_see_death(m, t, view);
+	call_details_on_death(m, t, view);
 }
 
 const struct fxt_scan_listener *fxt_call_details_listener(void)

@@ -28,7 +28,7 @@ struct history {
 	size_t count, room;
 };
 
-static void history_see(void *context, const struct fxt_heap_block *block)
+static void history_add(void *context, const struct fxt_heap_block *block)
 {
 	struct history *h = context;
 
@@ -111,7 +111,7 @@ void fxt_heap_print_history(
 {
 	struct history h = {.heap = heap, .pointer = wanted->pointer};
 
-	fxt_heap_each_block(heap, history_see, &h);
+	fxt_heap_each_block(heap, history_add, &h);
 	struct event *events = fxt_resize(NULL, 2 * h.count + 1, sizeof(*events));
 
 	for (size_t i = 0; i < h.count; i++) {

@@ -61,7 +61,7 @@ static bool html_is_heap(struct fxt_tables *t, const struct fxt_view *view)
 	       fxt_span_is(fxt_tables_text(t, view->event.category), "heap");
 }
 
-static void html_see_death(struct fxt_tables *t, const struct fxt_view *view)
+static void html_on_death(struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_death death;
 
@@ -79,7 +79,7 @@ static void html_record(void *state, struct fxt_tables *t, const struct fxt_view
 	fxt_waits_record(&waits, t, view, offset);
 	fxt_lanes_add_loss(&losses, t, view);
 	has_heap |= html_is_heap(t, view);
-	html_see_death(t, view);
+	html_on_death(t, view);
 }
 
 static const struct fxt_scan_listener listener = {html_begin, html_record, NULL};

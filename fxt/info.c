@@ -54,7 +54,7 @@ struct info {
 
 /* ---- reading ---- */
 
-static void info_see_moment(struct info *info, uint64_t ns)
+static void info_on_moment(struct info *info, uint64_t ns)
 {
 	if (ns < info->start)
 		info->start = ns;
@@ -63,7 +63,7 @@ static void info_see_moment(struct info *info, uint64_t ns)
 }
 
 /* Takes the tracer's events about itself. */
-static void info_see_tracer(struct info *info, const struct fxt_view *view, uint64_t ns)
+static void info_on_tracer(struct info *info, const struct fxt_view *view, uint64_t ns)
 {
 	struct fxt_argument lost;
 
@@ -81,14 +81,14 @@ static void info_see_tracer(struct info *info, const struct fxt_view *view, uint
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->elided_name) {
 		fxt_elided_sums_add(&info->elided_sums, &info->tables, view, false);
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->muted_name) {
-		fxt_muted_see(&info->muted, &info->tables, view,
+		fxt_muted_add(&info->muted, &info->tables, view,
 		        fxt_provider_ns(info->tables.provider, view->event.ticks));
 	}
 }
 
 /* A call that ends before it starts is not counted here, as fxt report does not count it
  * either. */
-static void info_see_call(struct info *info, const struct fxt_view *view, size_t words)
+static void info_on_call(struct info *info, const struct fxt_view *view, size_t words)
 {
 	bool complete =
 	        view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra >= view->event.ticks;
@@ -99,7 +99,7 @@ static void info_see_call(struct info *info, const struct fxt_view *view, size_t
 		info->call_bytes += words * 8;
 }
 
-static void info_see_event(struct info *info, const struct fxt_view *view, size_t words)
+static void info_on_event(struct info *info, const struct fxt_view *view, size_t words)
 {
 	const struct fxt_provider_tables *provider = info->tables.provider;
 	uint32_t thread = fxt_tables_thread(&info->tables, view->event.thread);
@@ -108,8 +108,8 @@ static void info_see_event(struct info *info, const struct fxt_view *view, size_
 	if (view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra > view->event.ticks)
 		end = fxt_provider_ns(provider, view->event.extra);
 	if (!fxt_is_of_faults(&info->tables, view)) {
-		info_see_moment(info, start);
-		info_see_moment(info, end);
+		info_on_moment(info, start);
+		info_on_moment(info, end);
 	}
 	fxt_make_zeroed(info->thread_events, info->thread_count, thread);
 	info->thread_events[thread]++;
@@ -121,12 +121,12 @@ static void info_see_event(struct info *info, const struct fxt_view *view, size_
 		info->deaths[info->death_count++] = death;
 	}
 	if (category == info->categories.tracer)
-		info_see_tracer(info, view, end - start);
+		info_on_tracer(info, view, end - start);
 	else if (fxt_is_call(&info->categories, category))
-		info_see_call(info, view, words);
+		info_on_call(info, view, words);
 }
 
-static void info_see_record(struct info *info, const struct fxt_record *r)
+static void info_on_record(struct info *info, const struct fxt_record *r)
 {
 	struct fxt_view view;
 
@@ -142,7 +142,7 @@ static void info_see_record(struct info *info, const struct fxt_record *r)
 	if (view.type == FXT_RECORD_BLOB && fxt_span_is(fxt_inline_text(view.blob.name), FXT_MERGED_BLOB))
 		info->merged = view.blob.data;
 	if (view.type == FXT_RECORD_EVENT)
-		info_see_event(info, &view, r->size);
+		info_on_event(info, &view, r->size);
 	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)
 		info->full_buffers += view.metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
 }
@@ -159,8 +159,8 @@ struct info_row {
 static void info_end_row(struct info *info, struct info_row *row)
 {
 	if (row->calls > 0) {
-		info_see_moment(info, fxt_provider_ns(info->tables.provider, row->start));
-		info_see_moment(info, fxt_provider_ns(info->tables.provider, row->end));
+		info_on_moment(info, fxt_provider_ns(info->tables.provider, row->start));
+		info_on_moment(info, fxt_provider_ns(info->tables.provider, row->end));
 		fxt_make_zeroed(info->thread_events, info->thread_count, row->thread);
 		info->thread_events[row->thread] += row->calls;
 		info->calls += row->calls;
@@ -182,7 +182,7 @@ static void info_begin_row(const struct info *info, struct info_row *row, uint64
 }
 
 /* Adds a record to the run. Returns false if it does not belong to it. */
-static bool info_see_plain(struct info *info, struct info_row *row, const struct fxt_record *r)
+static bool info_on_plain(struct info *info, struct info_row *row, const struct fxt_record *r)
 {
 	uint64_t header = r->words[0] & ((UINT64_C(1) << 48) - 1);
 
@@ -545,10 +545,10 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	info.muted_name = fxt_tables_intern(&info.tables, fxt_span(FXT_MUTED_EVENT));
 	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
 	while (fxt_next(&cursor, &r)) {
-		if (info_see_plain(&info, &row, &r))
+		if (info_on_plain(&info, &row, &r))
 			continue;
 		info_end_row(&info, &row);
-		info_see_record(&info, &r);
+		info_on_record(&info, &r);
 	}
 	info_end_row(&info, &row);
 	info_print(&info, name, archive);

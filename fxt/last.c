@@ -56,7 +56,7 @@ static struct fxt_options wanted;
 
 /* ---- the walk ---- */
 
-static void last_see(struct last *last, const struct fxt_slice *slice)
+static void last_add(struct last *last, const struct fxt_slice *slice)
 {
 	struct last_thread *thread = &last->threads[slice->thread];
 
@@ -73,7 +73,7 @@ static void last_see(struct last *last, const struct fxt_slice *slice)
 
 static void last_enter(void *state, struct fxt_walk_frame *frame)
 {
-	last_see(state, &frame->slice);
+	last_add(state, &frame->slice);
 }
 
 static void last_leave(void *state, const struct fxt_walk_frame *frame)
@@ -85,7 +85,7 @@ static void last_leave(void *state, const struct fxt_walk_frame *frame)
 static void last_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;
-	last_see(state, slice);
+	last_add(state, slice);
 }
 
 static const struct fxt_visitor last_visitor = {.enter = last_enter, .leave = last_leave, .leaf = last_leaf};

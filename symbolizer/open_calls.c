@@ -74,7 +74,7 @@ bool fxt_open_calls_are_over(struct fxt_tables *t, const struct fxt_view *view)
 	       (fxt_span_is(category, "fxt") && fxt_span_is(name, FXT_PROCESS_END_EVENT));
 }
 
-void fxt_open_calls_see(struct fxt_open_calls_search *s, struct fxt_tables *t, const struct fxt_view *view)
+void fxt_open_calls_take(struct fxt_open_calls_search *s, struct fxt_tables *t, const struct fxt_view *view)
 {
 	if (view->type != FXT_RECORD_EVENT)
 		return;

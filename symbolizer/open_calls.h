@@ -43,7 +43,7 @@ struct fxt_open_calls_search {
 };
 
 /* Processes the next record; plain calls may be skipped. */
-void fxt_open_calls_see(
+void fxt_open_calls_take(
         struct fxt_open_calls_search *search, struct fxt_tables *t, const struct fxt_view *view);
 
 /* Frees everything except what was found. */

@@ -396,7 +396,7 @@ static bool code_is_label(uint64_t address)
 }
 
 /* An address found at that byte of the instructions. Hooks may get it as an argument. */
-static void code_see(uint64_t value, uint32_t place)
+static void code_add(uint64_t value, uint32_t place)
 {
 	enum agent_code_answer answer;
 	bool is_excluded;
@@ -453,17 +453,17 @@ static bool code_look_at(uint64_t address, uint32_t place)
 	uint64_t value;
 
 	memcpy(&value, at, sizeof(value));
-	code_see(value, place);
+	code_add(value, place);
 	if (!(address >> 32) && value >> 32)
-		code_see((uint32_t)value, place); /* code above 4 GiB has no such short address */
+		code_add((uint32_t)value, place); /* code above 4 GiB has no such short address */
 	if (is_wide && at[1] == 0x8d && (at[2] & 0xc7) == 0x05) /* lea */
-		code_see(code_relative(address + 7, at + 3), place);
+		code_add(code_relative(address + 7, at + 3), place);
 	if (is_wide && at[1] == 0x8b && (at[2] & 0xc7) == 0x05) /* mov */
-		code_see(code_word(code_relative(address + 7, at + 3)), place);
+		code_add(code_word(code_relative(address + 7, at + 3)), place);
 	if (is_wide && at[1] == 0x0f && (at[2] & 0xf0) == 0x40 && (at[3] & 0xc7) == 0x05) /* cmov */
-		code_see(code_word(code_relative(address + 8, at + 4)), place);
+		code_add(code_word(code_relative(address + 8, at + 4)), place);
 	if (at[0] == 0xff && at[1] == 0x35) /* push */
-		code_see(code_word(code_relative(address + 6, at + 2)), place);
+		code_add(code_word(code_relative(address + 6, at + 2)), place);
 	if (at[0] == 0xe9)
 		return code_follow_jump(code_relative(address + 5, at + 1));
 	if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80)

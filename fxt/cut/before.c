@@ -7,7 +7,7 @@ struct fxt_before_switch {
 	bool is_wakeup;
 };
 
-void fxt_before_see_block(struct fxt_before *b, const struct fxt_block_event *event)
+void fxt_before_on_block(struct fxt_before *b, const struct fxt_block_event *event)
 {
 	uint32_t hash = fxt_hash_word(event->pointer ^ event->provider << 48);
 
@@ -27,8 +27,7 @@ void fxt_before_see_block(struct fxt_before *b, const struct fxt_block_event *ev
 	b->blocks[b->block_count++] = *event;
 }
 
-void fxt_before_see_switch(
-        struct fxt_before *b, uint64_t koid, bool is_wakeup, uint64_t time, uint64_t offset)
+void fxt_before_on_switch(struct fxt_before *b, uint64_t koid, bool is_wakeup, uint64_t time, uint64_t offset)
 {
 	const struct fxt_before_switch seen = {koid, time, offset, is_wakeup};
 	uint32_t hash = fxt_hash_word(koid);

@@ -22,10 +22,10 @@ struct fxt_before {
 };
 
 /* Takes an allocation or a free before the range. */
-void fxt_before_see_block(struct fxt_before *b, const struct fxt_block_event *event);
+void fxt_before_on_block(struct fxt_before *b, const struct fxt_block_event *event);
 
 /* Takes a context switch of a thread, or its wakeup, before the range. */
-void fxt_before_see_switch(
+void fxt_before_on_switch(
         struct fxt_before *b, uint64_t koid, bool is_wakeup, uint64_t time, uint64_t offset);
 
 /* Keeps the allocations of the blocks that live, and the last switch and wakeup of each

@@ -36,7 +36,7 @@ void fxt_links_init(struct fxt_links *links)
 	fxt_spill_init(&links->spill, sizeof(struct link), FXT_SPILL_MEMORY_BYTES);
 }
 
-void fxt_links_see(struct fxt_links *links, const struct fxt_keep *k, struct fxt_tables *t,
+void fxt_links_add(struct fxt_links *links, const struct fxt_keep *k, struct fxt_tables *t,
         const struct fxt_view *view, uint64_t offset, bool is_kept)
 {
 	bool is_flow = view->event.type >= FXT_EVENT_FLOW_BEGIN;

@@ -15,7 +15,7 @@ struct fxt_links {
 void fxt_links_init(struct fxt_links *links);
 
 /* Takes a record of a flow or async event. is_kept: its thread and time are chosen. */
-void fxt_links_see(struct fxt_links *links, const struct fxt_keep *k, struct fxt_tables *t,
+void fxt_links_add(struct fxt_links *links, const struct fxt_keep *k, struct fxt_tables *t,
         const struct fxt_view *view, uint64_t offset, bool is_kept);
 
 /* Decides on all of them, and frees them. */

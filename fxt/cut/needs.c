@@ -195,7 +195,7 @@ static void needs_path(struct fxt_needs *n, uint64_t id)
 	}
 }
 
-static void needs_see_node(struct fxt_needs *n, const struct fxt_view *view)
+static void needs_on_node(struct fxt_needs *n, const struct fxt_view *view)
 {
 	struct fxt_needs_node *node = needs_node(n, view->userspace_object.pointer), seen = *node;
 	struct fxt_thread process = view->userspace_object.process;
@@ -225,7 +225,7 @@ static void needs_see_node(struct fxt_needs *n, const struct fxt_view *view)
 
 /* Notes the place of a function in the source. Objects of a heap have none, and are
  * ignored. */
-static void needs_see_function(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
+static void needs_on_function(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
 {
 	uint64_t era = fxt_sections_own(&n->sections)->era, address = view->userspace_object.pointer;
 	uint32_t name = fxt_tables_string(&n->sections.tables, view->userspace_object.name);
@@ -241,7 +241,7 @@ static void needs_see_function(struct fxt_needs *n, const struct fxt_record *r, 
 }
 
 /* Notes a module, which is written before the first written record of its provider. */
-static void needs_see_module(struct fxt_needs *n, const struct fxt_record *r)
+static void needs_on_module(struct fxt_needs *n, const struct fxt_record *r)
 {
 	struct fxt_section *own = fxt_sections_own(&n->sections);
 
@@ -250,19 +250,19 @@ static void needs_see_module(struct fxt_needs *n, const struct fxt_record *r)
 	n->modules[n->module_count++] = (struct fxt_needs_module){own->era, *r};
 }
 
-void fxt_needs_see(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
+void fxt_needs_add(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
 {
-	fxt_sections_see(&n->sections, view);
-	fxt_objects_see(&n->objects, &n->sections, view);
+	fxt_sections_add(&n->sections, view);
+	fxt_objects_add(&n->objects, &n->sections, view);
 	if (view->type == FXT_RECORD_THREAD && view->thread.index != 0)
 		fxt_index_table_set(&fxt_sections_own(&n->sections)->rows, view->thread.index,
 		        fxt_objects_row(&n->objects, view->thread.thread));
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
-		needs_see_node(n, view);
+		needs_on_node(n, view);
 	else if (view->type == FXT_RECORD_USERSPACE_OBJECT)
-		needs_see_function(n, r, view);
+		needs_on_function(n, r, view);
 	else if (view->type == FXT_RECORD_LOG && fxt_begins_with(view->log.text, "{{{"))
-		needs_see_module(n, r);
+		needs_on_module(n, r);
 }
 
 static bool needs_is_path(struct fxt_needs *n, const struct fxt_view *view, struct fxt_string argument)

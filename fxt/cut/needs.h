@@ -36,7 +36,7 @@ static inline bool fxt_needs_is_function(struct fxt_tables *t, const struct fxt_
 
 /* Takes over what a record registers or switches. Keeps a pointer to the record, which
  * stays in the archive. */
-void fxt_needs_see(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view);
+void fxt_needs_add(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view);
 
 /* Writes everything that a record needs and that is not written yet. The record is a
  * decoded one, or one with this header and references that are indices of the current

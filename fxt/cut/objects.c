@@ -76,7 +76,7 @@ uint64_t fxt_objects_row_koid(const struct fxt_objects *o, uint32_t row)
 	return o->items[row - 1].koid;
 }
 
-void fxt_objects_see(struct fxt_objects *o, struct fxt_sections *s, const struct fxt_view *view)
+void fxt_objects_add(struct fxt_objects *o, struct fxt_sections *s, const struct fxt_view *view)
 {
 	struct fxt_objects_item *object;
 	struct fxt_argument process = {0}, row_of = {0};

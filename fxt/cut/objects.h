@@ -15,7 +15,7 @@ struct fxt_objects {
 };
 
 /* Takes over the description in a record, if it has one. */
-void fxt_objects_see(struct fxt_objects *o, struct fxt_sections *s, const struct fxt_view *view);
+void fxt_objects_add(struct fxt_objects *o, struct fxt_sections *s, const struct fxt_view *view);
 
 /* Writes the name of a process or thread; for a thread also its process's. */
 void fxt_objects_need(

@@ -67,7 +67,7 @@ static bool others_ends_kept(struct others *s, uint32_t thread)
 	return open->count > 0 && open->kept[--open->count];
 }
 
-static void others_see_loss(struct others *s, const struct fxt_view *view, bool is_kept)
+static void others_on_loss(struct others *s, const struct fxt_view *view, bool is_kept)
 {
 	struct fxt_argument records;
 
@@ -103,7 +103,7 @@ static bool others_heap(struct others *s, const struct fxt_view *view, uint64_t 
 		        .object = has_object ? s->object_offset : offset,
 		        .is_free = name == s->names.free};
 
-		fxt_before_see_block(&s->before, &event);
+		fxt_before_on_block(&s->before, &event);
 	} else if (is_kept && has_object && name == s->names.allocate) {
 		fxt_keep_add(s->k, s->object_offset);
 	}
@@ -126,18 +126,18 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 	case FXT_EVENT_DURATION_COMPLETE:
 		is_kept = fxt_keep_has(s->k, offset / 8);
 		if (category == s->names.tracer)
-			others_see_loss(s, view, is_kept);
+			others_on_loss(s, view, is_kept);
 		return is_kept;
 	case FXT_EVENT_DURATION_END:
 		return others_ends_kept(s, thread);
 	case FXT_EVENT_ASYNC_BEGIN:
 	case FXT_EVENT_ASYNC_END:
-		fxt_links_see(&s->links, s->k, t, view, offset, has_thread && time < s->k->filter->to);
+		fxt_links_add(&s->links, s->k, t, view, offset, has_thread && time < s->k->filter->to);
 		return false;
 	case FXT_EVENT_FLOW_BEGIN:
 	case FXT_EVENT_FLOW_STEP:
 	case FXT_EVENT_FLOW_END:
-		fxt_links_see(&s->links, s->k, t, view, offset, is_kept);
+		fxt_links_add(&s->links, s->k, t, view, offset, is_kept);
 		return false;
 	case FXT_EVENT_INSTANT:
 		if (fxt_open_calls_are_over(t, view)) /* the record may be on any thread
@@ -148,7 +148,7 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 			uint32_t name = fxt_tables_string(t, view->event.name);
 
 			is_kept |= name == s->names.cost || name == s->names.muted;
-			others_see_loss(s, view, is_kept);
+			others_on_loss(s, view, is_kept);
 		}
 		return category == s->names.heap ? others_heap(s, view, offset, t->threads[thread].process)
 		                                 : is_kept;
@@ -184,7 +184,7 @@ static bool others_scheduling(struct others *s, const struct fxt_view *view, uin
 			continue;
 		has_thread = true;
 		if (time < s->k->filter->from)
-			fxt_before_see_switch(&s->before, koids[i],
+			fxt_before_on_switch(&s->before, koids[i],
 			        view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP, time, offset);
 	}
 	return has_thread && fxt_filter_has_time(s->k->filter, time);

@@ -65,7 +65,7 @@ static void sections_forget(struct fxt_section *section)
 	*section = (struct fxt_section){0};
 }
 
-void fxt_sections_see(struct fxt_sections *s, const struct fxt_view *view)
+void fxt_sections_add(struct fxt_sections *s, const struct fxt_view *view)
 {
 	fxt_tables_apply(&s->tables, view);
 	if (view->type != FXT_RECORD_METADATA || view->metadata.type != FXT_METADATA_PROVIDER_INFO)

@@ -38,7 +38,7 @@ void fxt_sections_end(struct fxt_sections *s);
 
 /* Takes over what a record registers or switches. A provider that is announced again
  * starts anew. */
-void fxt_sections_see(struct fxt_sections *s, const struct fxt_view *view);
+void fxt_sections_add(struct fxt_sections *s, const struct fxt_view *view);
 
 /* The section of the provider that is being read. The pointer is invalid once there are
  * more providers. */

@@ -144,7 +144,7 @@ static void cut_put(struct cut *c, const struct fxt_record *r, const struct fxt_
 	const char *mark = view->type == FXT_RECORD_EVENT ? cut_mark_of(c, view) : NULL;
 
 	fxt_needs_of(&c->needs, view);
-	fxt_open_calls_see(&c->open, &c->needs.sections.tables, view);
+	fxt_open_calls_take(&c->open, &c->needs.sections.tables, view);
 	cut_put_object(c);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT) {
 		memcpy(c->object, r->words, r->size * sizeof(*r->words));
@@ -188,7 +188,7 @@ static void cut_record(struct cut *c, const struct fxt_record *r, bool is_kept)
 		cut_write_note(c);
 	if (view.type != FXT_RECORD_EVENT)
 		cut_put_object(c);
-	fxt_needs_see(&c->needs, r, &view);
+	fxt_needs_add(&c->needs, r, &view);
 	if (!is_kept)
 		return;
 	if (view.type == FXT_RECORD_METADATA)

@@ -96,7 +96,7 @@ static void outliers_consider(
 		found->usual = *usual;
 }
 
-static inline void outliers_see(struct search *s, const struct fxt_slice *slice)
+static inline void outliers_add(struct search *s, const struct fxt_slice *slice)
 {
 	uint8_t number = s->candidate_of[slice->name];
 
@@ -109,7 +109,7 @@ static inline void outliers_see(struct search *s, const struct fxt_slice *slice)
 static void outliers_enter(void *state, struct fxt_walk_frame *frame)
 {
 	if (!frame->is_context)
-		outliers_see(state, &frame->slice);
+		outliers_add(state, &frame->slice);
 }
 
 static void outliers_leave(void *state, const struct fxt_walk_frame *frame)
@@ -121,7 +121,7 @@ static void outliers_leave(void *state, const struct fxt_walk_frame *frame)
 static void outliers_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;
-	outliers_see(state, slice);
+	outliers_add(state, slice);
 }
 
 static const struct fxt_visitor visitor = {

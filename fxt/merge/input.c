@@ -16,13 +16,13 @@ struct input_reader {
 	const struct fxt_record *record;
 };
 
-static void input_see_time(struct fxt_merge_input *input, uint64_t ticks)
+static void input_on_time(struct fxt_merge_input *input, uint64_t ticks)
 {
 	if (ticks < input->earliest)
 		input->earliest = ticks;
 }
 
-static void input_see_field(void *context, enum fxt_merge_field field, size_t index)
+static void input_on_field(void *context, enum fxt_merge_field field, size_t index)
 {
 	struct input_reader *reader = context;
 	uint64_t word = reader->record->words[index];
@@ -34,7 +34,7 @@ static void input_see_field(void *context, enum fxt_merge_field field, size_t in
 }
 
 /* The first anchor is that of the beginning, the last one that of the end. */
-static void input_see_anchor(struct fxt_merge_clock *clock, const struct fxt_anchor *anchor)
+static void input_on_anchor(struct fxt_merge_clock *clock, const struct fxt_anchor *anchor)
 {
 	if (anchor->clock != FXT_CLOCK_COUNTER && anchor->clock != FXT_CLOCK_MONOTONIC)
 		return;
@@ -46,19 +46,19 @@ static void input_see_anchor(struct fxt_merge_clock *clock, const struct fxt_anc
 	clock->has_anchor = true;
 }
 
-static void input_see_blob(struct input_reader *reader, const struct fxt_view *view)
+static void input_on_blob(struct input_reader *reader, const struct fxt_view *view)
 {
 	struct fxt_anchor anchor;
 
 	if (fxt_view_anchor(view, &anchor))
-		input_see_anchor(reader->clock, &anchor);
+		input_on_anchor(reader->clock, &anchor);
 	fxt_view_archive_state(view, &reader->input->state);
 	fxt_view_cut(view, &reader->input->cut, &reader->input->cut_options);
 	reader->input->has_profiles |= fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
 }
 
 /* Returns true if the trace had the same clock rate so far. */
-static bool input_see_rate(struct fxt_merge_clock *clock, uint64_t rate)
+static bool input_on_rate(struct fxt_merge_clock *clock, uint64_t rate)
 {
 	if (rate == 0)
 		rate = FXT_NS_PER_SECOND;
@@ -67,7 +67,7 @@ static bool input_see_rate(struct fxt_merge_clock *clock, uint64_t rate)
 	return clock->rate == rate;
 }
 
-static bool input_see_record(struct input_reader *reader, const struct fxt_record *r)
+static bool input_on_record(struct input_reader *reader, const struct fxt_record *r)
 {
 	struct fxt_merge_input *input = reader->input;
 	struct fxt_view view;
@@ -78,15 +78,15 @@ static bool input_see_record(struct input_reader *reader, const struct fxt_recor
 	}
 	fxt_tables_apply(&reader->tables, &view);
 	reader->record = r;
-	fxt_merge_fields(&reader->tables, r, &view, input_see_field, reader);
+	fxt_merge_fields(&reader->tables, r, &view, input_on_field, reader);
 	if (view.type == FXT_RECORD_EVENT)
-		input_see_time(input, view.event.ticks);
+		input_on_time(input, view.event.ticks);
 	else if (view.type == FXT_RECORD_BLOB)
-		input_see_blob(reader, &view);
+		input_on_blob(reader, &view);
 	else if (view.type == FXT_RECORD_SCHEDULING && view.scheduling.cpu >= input->cpus)
 		input->cpus = view.scheduling.cpu + 1u;
 	return view.type != FXT_RECORD_INITIALIZATION ||
-	       input_see_rate(reader->clock, view.initialization.ticks_per_second);
+	       input_on_rate(reader->clock, view.initialization.ticks_per_second);
 }
 
 int fxt_merge_read(
@@ -102,9 +102,9 @@ int fxt_merge_read(
 	fxt_tables_init(&reader.tables);
 	while (is_of_one_clock && fxt_next(&cursor, &r))
 		if (fxt_is_plain_call(r.words[0]))
-			input_see_time(input, r.words[1]);
+			input_on_time(input, r.words[1]);
 		else
-			is_of_one_clock = input_see_record(&reader, &r);
+			is_of_one_clock = input_on_record(&reader, &r);
 	input->fault = cursor.fault;
 	fxt_tables_free(&reader.tables);
 	if (clock->rate == 0)

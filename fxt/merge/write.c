@@ -211,7 +211,7 @@ static void merge_record(struct merge *m, const struct fxt_record *r)
 	if (fxt_decode(r, &view) != NULL)
 		return;
 	fxt_tables_apply(&m->tables, &view);
-	fxt_open_calls_see(&m->open, &m->tables, &view);
+	fxt_open_calls_take(&m->open, &m->tables, &view);
 	if (view.type == FXT_RECORD_METADATA)
 		merge_metadata(m, &view);
 	else if (view.type == FXT_RECORD_INITIALIZATION)

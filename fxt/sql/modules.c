@@ -38,7 +38,7 @@ static uint32_t module_text(struct fxt_sql_trace *trace, struct fxt_span text)
 	return (uint32_t)trace->scan.tables.string_count + fxt_tables_intern(&trace->texts, text);
 }
 
-static void module_see(void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset)
+static void module_add(void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_sql_trace *trace = state;
 	struct fxt_markup markup;
@@ -81,7 +81,7 @@ static void module_ignore_leaf(
 static const struct fxt_visitor module_visitor = {.enter = module_ignore_enter,
         .leave = module_ignore_leave,
         .leaf = module_ignore_leaf,
-        .record = module_see};
+        .record = module_add};
 
 static size_t module_count(struct fxt_sql_trace *trace)
 {

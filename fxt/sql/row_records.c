@@ -31,7 +31,7 @@ static char *rows_arguments(struct fxt_tables *t, struct fxt_arguments arguments
 	return text;
 }
 
-static void rows_see_slice(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
+static void rows_on_slice(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_tables *t = &rows->walker.tables;
 	struct fxt_argument argument;
@@ -104,7 +104,7 @@ static void rows_add_series(struct fxt_sql_rows *rows, const struct fxt_view *vi
 	}
 }
 
-static void rows_see_event(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
+static void rows_on_event(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_tables *t = &rows->walker.tables;
 	struct fxt_slice slice = fxt_scan_slice(&rows->trace->scan, t, view, offset);
@@ -154,7 +154,7 @@ static uint64_t rows_koid(struct fxt_tables *t, const struct fxt_view *view, str
 	return t->threads[id].thread;
 }
 
-static void rows_see_switch(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
+static void rows_on_switch(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_tables *t = &rows->walker.tables;
 	const struct fxt_scan *scan = &rows->trace->scan;
@@ -173,7 +173,7 @@ static void rows_see_switch(struct fxt_sql_rows *rows, const struct fxt_view *vi
 		fxt_spill_add(&rows->rows, &row);
 }
 
-void fxt_sql_rows_see_record(
+void fxt_sql_rows_on_record(
         void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_sql_rows *rows = state;
@@ -183,11 +183,11 @@ void fxt_sql_rows_see_record(
 	if (fxt_view_heap_counters(view, &counters))
 		view = &counters;
 	if (view->type == FXT_RECORD_SCHEDULING && rows->kind == FXT_SQL_SWITCHES)
-		rows_see_switch(rows, view, offset);
+		rows_on_switch(rows, view, offset);
 	else if (view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_DURATION_COMPLETE)
-		rows->kind <= FXT_SQL_LOSSES ? rows_see_slice(rows, view, offset) : (void)0;
+		rows->kind <= FXT_SQL_LOSSES ? rows_on_slice(rows, view, offset) : (void)0;
 	else if (view->type == FXT_RECORD_EVENT && view->event.type != FXT_EVENT_DURATION_BEGIN &&
 	         view->event.type != FXT_EVENT_DURATION_END) /* slices that the walk
 	                                                        enters and leaves */
-		rows_see_event(rows, view, offset);
+		rows_on_event(rows, view, offset);
 }

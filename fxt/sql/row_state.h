@@ -48,7 +48,7 @@ void fxt_sql_rows_set_caller(
         const struct fxt_sql_rows *rows, struct fxt_sql_row *row, const struct fxt_walk_frame *parent);
 
 /* The visitor's record(). */
-void fxt_sql_rows_see_record(
+void fxt_sql_rows_on_record(
         void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset);
 
 /* True if a row is within the limits. */

@@ -132,7 +132,7 @@ static inline void rows_leaf(void *state, const struct fxt_slice *slice, const s
 /* ---- the walk ---- */
 
 static const struct fxt_visitor rows_visitor = {
-        .enter = rows_enter, .leave = rows_leave, .leaf = rows_leaf, .record = fxt_sql_rows_see_record};
+        .enter = rows_enter, .leave = rows_leave, .leaf = rows_leaf, .record = fxt_sql_rows_on_record};
 
 /* Sets the range of blocks to read: those within the limits, and those inside a wanted
  * slice that is open. */

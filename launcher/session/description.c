@@ -206,7 +206,7 @@ void fxt_description_find_open_calls(struct fxt_archive_writer *archive)
 		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
 			continue;
 		fxt_tables_apply(&tables, &view);
-		fxt_open_calls_see(&search, &tables, &view);
+		fxt_open_calls_take(&search, &tables, &view);
 	}
 	fxt_open_calls_end_search(&search);
 	fxt_open_calls_free(&archive->open_calls);

@@ -466,7 +466,7 @@ struct curve {
 	double latest;
 };
 
-static void heap_see_step(void *context, uint64_t ns, struct fxt_heap_sums live)
+static void heap_on_step(void *context, uint64_t ns, struct fxt_heap_sums live)
 {
 	struct curve *c = context;
 	uint64_t length = c->last - c->first;
@@ -488,7 +488,7 @@ void fxt_heap_curve(const struct fxt_heap *heap, uint32_t process, double *most,
 	struct curve c = {.first = p->first, .last = p->last, .most = most, .steps = steps};
 
 	memset(most, 0, steps * sizeof(*most));
-	fxt_heap_play(heap, process, heap_see_step, &c);
+	fxt_heap_play(heap, process, heap_on_step, &c);
 	while (c.step + 1 < steps)
 		most[++c.step] = c.latest;
 }

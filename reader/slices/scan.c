@@ -57,7 +57,7 @@ static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size
 		r.size = fxt_record_words(words[at]);
 		if (r.size == 0 || r.size > count - at)
 			break;
-		fxt_scan_see_record(s, &r);
+		fxt_scan_on_record(s, &r);
 		at += r.size;
 	}
 	s->block->is_plain = plain == at;

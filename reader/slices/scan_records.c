@@ -1,7 +1,7 @@
 #include "reader/time/faults.h"
 #include "scanner.h"
 
-static void scan_see_cost(struct fxt_scan *scan, const struct fxt_view *view)
+static void scan_on_cost(struct fxt_scan *scan, const struct fxt_view *view)
 {
 	struct fxt_argument within, around, error;
 
@@ -13,7 +13,7 @@ static void scan_see_cost(struct fxt_scan *scan, const struct fxt_view *view)
 		scan->cost = (struct fxt_call_cost){within.value.word, around.value.word, error.value.word};
 }
 
-static void scan_see_loss(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
+static void scan_on_loss(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
 {
 	struct fxt_argument lost;
 
@@ -22,7 +22,7 @@ static void scan_see_loss(struct fxt_scan *scan, const struct fxt_view *view, co
 		        lost.value.word;
 }
 
-static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, const struct fxt_view *view)
+static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_scan *scan = s->scan;
 
@@ -31,10 +31,10 @@ static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, co
 	struct fxt_slice slice = fxt_scan_slice(scan, &scan->tables, view, r->offset);
 
 	if (!fxt_is_of_faults(&scan->tables, view))
-		fxt_scan_see_moment(scan, slice.start);
-	fxt_scan_see_in_block(s->block, slice.start, slice.start);
+		fxt_scan_on_moment(scan, slice.start);
+	fxt_scan_on_record_in_block(s->block, slice.start, slice.start);
 	if (slice.category == scan->tracer_category)
-		scan_see_loss(scan, view, &slice);
+		scan_on_loss(scan, view, &slice);
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
 		if (slice.category == scan->tracer_category && slice.name == scan->waited_name &&
@@ -49,11 +49,11 @@ static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, co
 		break;
 	case FXT_EVENT_INSTANT:
 		if (slice.category == scan->tracer_category && slice.name == scan->cost_name)
-			scan_see_cost(scan, view);
+			scan_on_cost(scan, view);
 		if (slice.category == scan->tracer_category && slice.name == scan->elided_name)
 			fxt_elided_sums_add(&scan->elided_sums, &scan->tables, view, scan->in_ticks);
 		if (slice.category == scan->tracer_category && slice.name == scan->muted_name)
-			fxt_muted_see(&scan->muted, &scan->tables, view, slice.start);
+			fxt_muted_add(&scan->muted, &scan->tables, view, slice.start);
 		if ((slice.category == scan->process_category && slice.name == scan->killed_name) ||
 		        (slice.category == scan->tracer_category && slice.name == scan->process_end_name))
 			fxt_marks_add_death(
@@ -64,7 +64,7 @@ static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, co
 	}
 }
 
-static void scan_see_cut(struct fxt_scan *scan, const struct fxt_view *view)
+static void scan_on_cut(struct fxt_scan *scan, const struct fxt_view *view)
 {
 	struct fxt_span options;
 	struct fxt_cut cut;
@@ -73,14 +73,14 @@ static void scan_see_cut(struct fxt_scan *scan, const struct fxt_view *view)
 		scan->cut = cut;
 }
 
-static void scan_see_switch(struct fxt_scanner *s, uint64_t ticks)
+static void scan_on_switch(struct fxt_scanner *s, uint64_t ticks)
 {
 	uint64_t time = fxt_scan_time(s->scan, s->scan->tables.provider, ticks);
 
-	fxt_scan_see_in_block(s->block, time, time);
+	fxt_scan_on_record_in_block(s->block, time, time);
 }
 
-void fxt_scan_see_record(struct fxt_scanner *s, const struct fxt_record *r)
+void fxt_scan_on_record(struct fxt_scanner *s, const struct fxt_record *r)
 {
 	struct fxt_view view;
 
@@ -92,13 +92,13 @@ void fxt_scan_see_record(struct fxt_scanner *s, const struct fxt_record *r)
 	s->scan->tables.offset = r->offset;
 	fxt_tables_apply(&s->scan->tables, &view);
 	fxt_view_archive_state(&view, &s->scan->state);
-	scan_see_cut(s->scan, &view);
+	scan_on_cut(s->scan, &view);
 	if (view.type == FXT_RECORD_EVENT)
-		scan_see_event(s, r, &view);
+		scan_on_event(s, r, &view);
 	else if (view.type == FXT_RECORD_USERSPACE_OBJECT)
-		fxt_origins_see(&s->scan->origins, &s->scan->tables, &view);
+		fxt_origins_add(&s->scan->origins, &s->scan->tables, &view);
 	else if (view.type == FXT_RECORD_SCHEDULING && fxt_scan_is_comparable(s, s->scan->tables.provider))
-		scan_see_switch(s, view.scheduling.ticks);
+		scan_on_switch(s, view.scheduling.ticks);
 	if (s->listener && !s->two_rates)
 		s->listener->record(s->listener->state, &s->scan->tables, &view, r->offset);
 }

@@ -36,9 +36,9 @@ void fxt_scan_put_slice(struct fxt_scanner *s, const struct fxt_slice *slice)
 		s->block->is_careful = true;
 		return;
 	}
-	fxt_scan_see_moment(s->scan, slice->start);
-	fxt_scan_see_moment(s->scan, slice->end);
-	fxt_scan_see_in_block(s->block, slice->start, slice->end);
+	fxt_scan_on_moment(s->scan, slice->start);
+	fxt_scan_on_moment(s->scan, slice->end);
+	fxt_scan_on_record_in_block(s->block, slice->start, slice->end);
 	if (!scan_is_in_order(t, slice)) {
 		fxt_spill_add(&s->scan->out_of_order, slice);
 		fxt_spill_add(&s->scan->strays, &slice->offset);
@@ -81,7 +81,7 @@ struct fxt_slice fxt_scan_slice(
 }
 
 /* Finds the waits among plain calls of one thread and the tracer's category. */
-static void scan_see_waits(struct fxt_scanner *s, const uint64_t *words, size_t count, uint64_t offset)
+static void scan_on_waits(struct fxt_scanner *s, const uint64_t *words, size_t count, uint64_t offset)
 {
 	struct fxt_scan *scan = s->scan;
 	const struct fxt_provider_tables *provider = scan->tables.provider;
@@ -148,12 +148,12 @@ size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t
 		t->last = (struct fxt_place){last_end, last_start, offset + last * 8};
 	}
 	if (earliest != UINT64_MAX) {
-		fxt_scan_see_moment(s->scan, earliest);
-		fxt_scan_see_moment(s->scan, last_end);
-		fxt_scan_see_in_block(s->block, earliest, last_end);
+		fxt_scan_on_moment(s->scan, earliest);
+		fxt_scan_on_moment(s->scan, last_end);
+		fxt_scan_on_record_in_block(s->block, earliest, last_end);
 	}
 	s->scan->records += at / 3;
 	if (fxt_provider_string(provider, fxt_field(bits, 32, 15)) == s->scan->tracer_category)
-		scan_see_waits(s, words, at, offset);
+		scan_on_waits(s, words, at, offset);
 	return at;
 }

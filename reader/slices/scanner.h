@@ -55,7 +55,7 @@ static inline bool fxt_scan_is_comparable(struct fxt_scanner *s, const struct fx
 	return s->has_unit = true;
 }
 
-static inline void fxt_scan_see_in_block(struct fxt_scan_block *block, uint64_t from, uint64_t to)
+static inline void fxt_scan_on_record_in_block(struct fxt_scan_block *block, uint64_t from, uint64_t to)
 {
 	if (from < block->start)
 		block->start = from;
@@ -63,7 +63,7 @@ static inline void fxt_scan_see_in_block(struct fxt_scan_block *block, uint64_t 
 		block->end = to;
 }
 
-static inline void fxt_scan_see_moment(struct fxt_scan *scan, uint64_t time)
+static inline void fxt_scan_on_moment(struct fxt_scan *scan, uint64_t time)
 {
 	if (time < scan->start)
 		scan->start = time;
@@ -83,6 +83,6 @@ void fxt_scan_put_slice(struct fxt_scanner *s, const struct fxt_slice *slice);
 size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t room, uint64_t offset);
 
 /* Takes a record of any kind. */
-void fxt_scan_see_record(struct fxt_scanner *s, const struct fxt_record *r);
+void fxt_scan_on_record(struct fxt_scanner *s, const struct fxt_record *r);
 
 #endif

@@ -14,7 +14,7 @@ struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_
 	return NULL;
 }
 
-void fxt_muted_see(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time)
+void fxt_muted_add(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time)
 {
 	struct fxt_argument function, calls;
 	struct fxt_muted_function *f;

@@ -9,7 +9,7 @@
 
 struct fxt_muted_function {
 	uint32_t name;  /* an id */
-	uint64_t since; /* the first moment in all processes, in the unit of fxt_muted_see() */
+	uint64_t since; /* the first moment in all processes, in the unit of fxt_muted_add() */
 	uint64_t calls; /* recorded calls */
 };
 
@@ -20,7 +20,7 @@ struct fxt_muted {
 };
 
 /* Takes an instant event of that name, at that time. A malformed event changes nothing. */
-void fxt_muted_see(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time);
+void fxt_muted_add(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time);
 
 /* The muted function of that name; NULL: there is none. */
 struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_t name);

@@ -97,7 +97,7 @@ static uint32_t slowest_node(struct search *s, const struct fxt_walk_frame *fram
 	return node;
 }
 
-static inline void slowest_see(
+static inline void slowest_consider(
         struct search *s, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	unsigned bucket;
@@ -129,7 +129,7 @@ static inline void slowest_see(
 static void slowest_enter(void *state, struct fxt_walk_frame *frame)
 {
 	if (!frame->is_context)
-		slowest_see(state, &frame->slice, frame - 1);
+		slowest_consider(state, &frame->slice, frame - 1);
 }
 
 static void slowest_leave(void *state, const struct fxt_walk_frame *frame)
@@ -140,7 +140,7 @@ static void slowest_leave(void *state, const struct fxt_walk_frame *frame)
 
 static void slowest_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
-	slowest_see(state, slice, parent);
+	slowest_consider(state, slice, parent);
 }
 
 static const struct fxt_visitor slowest_visitor = {

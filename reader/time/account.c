@@ -144,7 +144,7 @@ static void account_enter(void *state, struct fxt_walk_frame *frame)
 	uint64_t start = fxt_scan_ns(a->scan, frame->slice.start);
 	uint64_t end = fxt_scan_ns(a->scan, frame->slice.end);
 
-	fxt_waits_see(a->waits, a->scan, &frame->slice, frame - 1);
+	fxt_waits_add(a->waits, a->scan, &frame->slice, frame - 1);
 	if (!account_reaches(a, frame->slice.thread, start, end))
 		return;
 	uint32_t path = fxt_paths_of_slice(&a->paths, account_path(frame - 1), &frame->slice);
@@ -175,7 +175,7 @@ static void account_leaf(void *state, const struct fxt_slice *slice, const struc
 	struct fxt_accounts *a = state;
 	uint64_t start = fxt_scan_ns(a->scan, slice->start), end = fxt_scan_ns(a->scan, slice->end);
 
-	fxt_waits_see(a->waits, a->scan, slice, parent);
+	fxt_waits_add(a->waits, a->scan, slice, parent);
 	if (!account_reaches(a, slice->thread, start, end))
 		return;
 	uint32_t path = fxt_paths_of_slice(&a->paths, account_path(parent), slice);

@@ -451,7 +451,7 @@ uint32_t fxt_waits_holder(
 
 /* ---- the walk ---- */
 
-void fxt_waits_see(struct fxt_waits *w, const struct fxt_scan *scan, const struct fxt_slice *slice,
+void fxt_waits_add(struct fxt_waits *w, const struct fxt_scan *scan, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent)
 {
 	ptrdiff_t found;
@@ -485,7 +485,7 @@ static void waits_enter(void *state, struct fxt_walk_frame *frame)
 	struct waits_walk *walk = state;
 
 	if (!frame->is_context)
-		fxt_waits_see(walk->waits, walk->scan, &frame->slice, frame - 1);
+		fxt_waits_add(walk->waits, walk->scan, &frame->slice, frame - 1);
 }
 
 static void waits_leave(void *state, const struct fxt_walk_frame *frame)
@@ -498,7 +498,7 @@ static void waits_leaf(void *state, const struct fxt_slice *slice, const struct 
 {
 	struct waits_walk *walk = state;
 
-	fxt_waits_see(walk->waits, walk->scan, slice, parent);
+	fxt_waits_add(walk->waits, walk->scan, slice, parent);
 }
 
 static const struct fxt_visitor waits_visitor = {

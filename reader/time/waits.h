@@ -111,7 +111,7 @@ ptrdiff_t fxt_waits_find_release(const struct fxt_waits *waits, uint64_t offset)
 
 /* For a visitor of the walk, in enter() and leaf(). If the slice is a wait or a release,
  * notes its call path and its end. */
-void fxt_waits_see(struct fxt_waits *waits, const struct fxt_scan *scan, const struct fxt_slice *slice,
+void fxt_waits_add(struct fxt_waits *waits, const struct fxt_scan *scan, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent);
 
 /* Makes the walk for all waits and releases, whatever the scan's filter shows. Returns

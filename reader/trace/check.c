@@ -103,7 +103,7 @@ static void check_state(struct check *c, const struct fxt_view *view, uint64_t o
 }
 
 /* Notes the losses that the trace reports. */
-static void check_see_loss(struct check *c, const struct fxt_view *view)
+static void check_on_loss(struct check *c, const struct fxt_view *view)
 {
 	struct fxt_argument records;
 
@@ -128,7 +128,7 @@ static void check_decoded(struct check *c, const struct fxt_record *r)
 	}
 	fxt_check_record(c->verdict, &c->tables, r, &view);
 	fxt_tables_apply(&c->tables, &view);
-	check_see_loss(c, &view);
+	check_on_loss(c, &view);
 	check_state(c, &view, r->offset);
 	if (view.type != FXT_RECORD_EVENT)
 		return;

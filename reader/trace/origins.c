@@ -13,7 +13,7 @@ static uint32_t origins_string_argument(struct fxt_tables *t, const struct fxt_v
 	return fxt_tables_string(t, argument.value.string);
 }
 
-void fxt_origins_see(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view)
+void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_argument line;
 	unsigned known = 1;

@@ -20,7 +20,7 @@ struct fxt_origins {
 };
 
 /* Takes over a function's origin from a userspace-object record. */
-void fxt_origins_see(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view);
+void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view);
 
 /*
  * Iterates over the origins of a name, always in the same order: the first after NULL, NULL

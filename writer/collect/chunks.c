@@ -168,7 +168,7 @@ void fxt_collect_chunks(struct fxt_collector *c, uint32_t wrapped, enum fxt_chun
 			collect_take_chunk(c, &chunk, at, records,
 			        is_ahead ? collect_bytes_ahead(c, chunk.slot, at) : 0);
 		if (c->mode == FXT_CIRCULAR)
-			fxt_collect_see_slices(c, chunk.slot, records, chunk.committed);
+			fxt_collect_on_slices(c, chunk.slot, records, chunk.committed);
 	}
 }
 

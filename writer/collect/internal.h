@@ -15,7 +15,7 @@
 /* What a collection knows of a slot before it comes to the slot itself. */
 struct fxt_slot_note {
 	uint64_t committed; /* sampled before any record was taken */
-	/* From the slices seen so far (fxt_collect_see_slices): the earliest start, 0 =
+	/* From the slices seen so far (fxt_collect_on_slices): the earliest start, 0 =
 	 * there is none; and the longest time between such a start and the one it
 	 * replaced. */
 	uint64_t oldest;
@@ -144,7 +144,7 @@ void fxt_collect_end_ahead(struct fxt_collector *c);
  * Circular: takes note of the slices among a thread's records, so that the records
  * overwritten before them can be shown in the time that the slices leave free.
  */
-void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes);
+void fxt_collect_on_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes);
 
 /* Sums up and hands out the contents of a slot, while fxt_collector.notes is there. */
 void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,

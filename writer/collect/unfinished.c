@@ -108,7 +108,7 @@ static void unfinished_emit_late_record(struct fxt_collector *c, const struct sl
 		        fxt_put_thread(thread, 3, FXT_THREAD_LOCAL_INDEX, c->process_koid, slot->koid) * 8);
 	fxt_copy_append(&c->copy, c->buffer + late, end - late);
 	if (c->mode == FXT_CIRCULAR)
-		fxt_collect_see_slices(c, slot->number, c->buffer + late, end - late);
+		fxt_collect_on_slices(c, slot->number, c->buffer + late, end - late);
 }
 
 /* ---- what circular buffering overwrote ---- */
@@ -129,7 +129,7 @@ static void unfinished_emit_late_record(struct fxt_collector *c, const struct sl
  * call does not count, or a thread that fell idle would seem to have been losing calls ever
  * since.
  */
-static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end, uint64_t until)
+static void unfinished_on_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end, uint64_t until)
 {
 	uint64_t earliest = note->oldest ? note->oldest : UINT64_MAX;
 	uint64_t gap_end = earliest < until ? earliest : until;
@@ -157,7 +157,7 @@ static uint64_t unfinished_loss_shown(const uint64_t *record, uint64_t words)
 	return 0;
 }
 
-void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes)
+void fxt_collect_on_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes)
 {
 	const struct fxt_thread_slot *shared = fxt_control_slot(c->control, slot);
 	uint64_t began = load_relaxed(&shared->began), until = load_relaxed(&shared->overwritten_until);
@@ -172,7 +172,7 @@ void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_
 		/* Older slices belong to a thread that had the slot before. */
 		if (words >= 3 && fxt_record_type(header) == FXT_RECORD_EVENT && record[1] > began &&
 		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE) {
-			unfinished_see_slice(note, record[1], record[words - 1], until);
+			unfinished_on_slice(note, record[1], record[words - 1], until);
 			note->shown += unfinished_loss_shown(record, words);
 		}
 		record += words;
@@ -192,10 +192,10 @@ static void unfinished_emit_overwritten(
 	if (missing <= shown)
 		return;
 	missing -= shown;
-	unfinished_see_slice(&note, now, now, until);
+	unfinished_on_slice(&note, now, now, until);
 	for (uint64_t i = open; i-- > 0;)
-		unfinished_see_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX, until);
-	unfinished_see_slice(&note, slot->began, UINT64_MAX, until);
+		unfinished_on_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX, until);
+	unfinished_on_slice(&note, slot->began, UINT64_MAX, until);
 	/* Starts differ by a nanosecond at least. */
 	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
 
