@@ -114,11 +114,11 @@ struct fxt_call_details *fxt_call_details_find(const char *name, const struct fx
         const struct fxt_patterns *functions, size_t least, size_t most)
 {
 	struct fxt_call_details *m = fxt_call_details_of(scan);
-	bool *names = fxt_choice_names(functions, scan);
+	bool *names = fxt_query_filter_names(functions, scan);
 	char error[1024];
 
 	if (!names) {
-		fxt_choice_explain(functions, scan, error, sizeof(error));
+		fxt_query_filter_explain(functions, scan, error, sizeof(error));
 		fxt_report_name(name, error);
 		fxt_call_details_forget(m);
 		return NULL;

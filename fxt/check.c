@@ -149,7 +149,7 @@ int fxt_command_check(int argc, char **argv)
 	else if (status == FXT_DONE)
 		status = fxt_each_archive(argc, argv, check_file);
 	fxt_limits_free();
-	fxt_choice_free(&wanted.choice);
+	fxt_query_filter_free(&wanted.choice);
 	free(against);
 	return learned > status ? learned : status;
 }

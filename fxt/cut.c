@@ -112,7 +112,8 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 	return is_whole ? status : fxt_report_changed(name, false);
 }
 
-static int cut_trace(const char *name, const struct fxt_choice *choice, const char *file, const char *said)
+static int cut_trace(
+        const char *name, const struct fxt_query_filter *choice, const char *file, const char *said)
 {
 	struct fxt_source source;
 	struct fxt_filter filter;
@@ -125,7 +126,7 @@ static int cut_trace(const char *name, const struct fxt_choice *choice, const ch
 		return FXT_FAILED;
 	}
 	fxt_scan(&scan, &source, NULL);
-	if (fxt_choice_apply(choice, &scan, &filter, error, sizeof(error)) == 0)
+	if (fxt_query_filter_apply(choice, &scan, &filter, error, sizeof(error)) == 0)
 		status = cut_write(name, &scan, file, said);
 	else
 		fxt_report_name(name, error);
@@ -153,7 +154,7 @@ int fxt_command_cut(int argc, char **argv)
 			cut_say(&said, option);
 	}
 	fxt_memory_close(said.out, &said.text);
-	if (fxt_choice_is_all(&chosen.choice))
+	if (fxt_query_filter_is_all(&chosen.choice))
 		return fxt_bad_usage(argv[0],
 		        "nothing is chosen: --time, --process, --thread or another option says what is kept");
 	const char *trace = fxt_one_trace(argc, argv);
@@ -167,6 +168,6 @@ int fxt_command_cut(int argc, char **argv)
 		printf("%s\n", usual);
 	free(usual);
 	free(said.text);
-	fxt_choice_free(&chosen.choice);
+	fxt_query_filter_free(&chosen.choice);
 	return status;
 }

@@ -262,6 +262,6 @@ int fxt_command_diff(int argc, char **argv)
 	if (status == FXT_DONE)
 		status = diff_answer(
 		        argv[0], argv + optind, (size_t)before, after, (size_t)(argv + argc - after));
-	fxt_choice_free(&wanted.choice);
+	fxt_query_filter_free(&wanted.choice);
 	return status;
 }

@@ -41,7 +41,7 @@ static int diff_inputs_read(const char *name, const struct fxt_source *source)
 	*trace = (struct fxt_sided){.name = name, .side = side};
 	fxt_thread_times_init(&times);
 	fxt_scan_listened(&scan, source, NULL, &times.listener);
-	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
+	if (fxt_query_filter_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
 		is_whole = diff_inputs_read_functions(&scan, trace);
 		fxt_filter_free(&filter);
 	} else {

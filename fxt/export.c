@@ -142,9 +142,10 @@ int fxt_command_export(int argc, char **argv)
 		wanted.by_thread |= option == OPTION_THREADS;
 	}
 	free(help);
-	if (fxt_flame_is_heap(wanted.cost) && !fxt_choice_is_all(&chosen.choice))
+	if (fxt_flame_is_heap(wanted.cost) && !fxt_query_filter_is_all(&chosen.choice))
 		return fxt_bad_usage(argv[0], "of a heap no calls can be chosen");
-	if (exporter && !(exporter->properties & FXT_EXPORT_OF_CHOICE) && !fxt_choice_is_all(&chosen.choice))
+	if (exporter && !(exporter->properties & FXT_EXPORT_OF_CHOICE) &&
+	        !fxt_query_filter_is_all(&chosen.choice))
 		return fxt_bad_usage(argv[0], "this format has all events: none can be chosen");
 	const char *trace = fxt_one_trace(argc, argv);
 

@@ -190,8 +190,8 @@ static int flame_scan(struct fxt_flame_tree *tree, const char *name, const struc
 
 	fxt_thread_times_init(&times);
 	fxt_scan_listened(&tree->scan, source, NULL, asks_switches ? &times.listener : wanted->listener);
-	if (wanted->choice &&
-	        fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error, sizeof(error)) != 0) {
+	if (wanted->choice && fxt_query_filter_apply(wanted->choice, &tree->scan, &tree->filter, error,
+	                              sizeof(error)) != 0) {
 		fxt_report_name(name, error);
 		fxt_thread_times_free(&times);
 		fxt_scan_free(&tree->scan);

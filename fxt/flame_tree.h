@@ -5,7 +5,7 @@
 #ifndef FXT_FXT_FLAME_TREE_H
 #define FXT_FXT_FLAME_TREE_H
 
-#include "reader/slices/choice.h"
+#include "reader/slices/query_filter.h"
 #include "reader/heap/heap_paths.h"
 #include "reader/stats/paths.h"
 
@@ -23,10 +23,10 @@ enum fxt_flame_cost {
 
 struct fxt_flame_wanted {
 	enum fxt_flame_cost cost;
-	bool by_thread;                  /* otherwise by process if there are several; processes of equal
+	bool by_thread; /* otherwise by process if there are several; processes of equal
 	                                    name are one */
-	const struct fxt_choice *choice; /* for calls; NULL: all */
-	bool bottom_up;                  /* functions by their own cost (self), with their callers below
+	const struct fxt_query_filter *choice; /* for calls; NULL: all */
+	bool bottom_up;                        /* functions by their own cost (self), with their callers below
 	                                    them */
 	const struct fxt_scan_listener *listener; /* called by the scan, or NULL; for
 	                                             costs of time and calls */

@@ -176,7 +176,7 @@ int fxt_command_flamegraph(int argc, char **argv)
 		wanted.by_thread |= option == OPTION_THREADS;
 		wanted.bottom_up |= option == OPTION_BOTTOM_UP;
 	}
-	if (fxt_flame_is_heap(wanted.cost) && !fxt_choice_is_all(&chosen.choice))
+	if (fxt_flame_is_heap(wanted.cost) && !fxt_query_filter_is_all(&chosen.choice))
 		return fxt_bad_usage(argv[0], "of a heap no calls can be chosen");
 	const char *trace = fxt_one_trace(argc, argv);
 

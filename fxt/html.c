@@ -132,7 +132,7 @@ static int html_source(const char *name, const struct fxt_source *source)
 	if (status == FXT_FAILED)
 		return status;
 	struct fxt_html page = {.title = base && strcmp(name, "-") != 0 ? base + 1 : name,
-	        .is_chosen = !fxt_choice_is_all(&chosen.choice),
+	        .is_chosen = !fxt_query_filter_is_all(&chosen.choice),
 	        .tree = &tree,
 	        .wanted = &wanted,
 	        .scan = &tree.scan,
@@ -197,7 +197,7 @@ int fxt_command_html(int argc, char **argv)
 	fxt_faults_free(&faults);
 	fxt_waits_free(&waits);
 	fxt_thread_times_free(&times);
-	fxt_choice_free(&chosen.choice);
+	fxt_query_filter_free(&chosen.choice);
 	fxt_windows_free(&windows);
 	return status;
 }

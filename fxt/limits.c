@@ -162,7 +162,7 @@ void fxt_limits_free(void)
 static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
         const struct fxt_thread_times *times, double *value, bool *is_whole)
 {
-	bool *names = fxt_choice_names(&rule->function, scan);
+	bool *names = fxt_query_filter_names(&rule->function, scan);
 	uint32_t *key_of = fxt_allocate(scan->tables.string_count * sizeof(*key_of));
 	struct fxt_functions all;
 	bool is_there = false;
@@ -303,7 +303,8 @@ static int limits_learn(const char *name, const struct fxt_source *source)
 	fxt_scan(&scan, source, NULL);
 	fxt_thread_times_init(&times);
 	fxt_thread_times_finish(&times, &scan);
-	bool has_chosen = fxt_choice_apply(&learning->choice, &scan, &filter, error, sizeof(error)) == 0;
+	bool has_chosen =
+	        fxt_query_filter_apply(&learning->choice, &scan, &filter, error, sizeof(error)) == 0;
 
 	for (size_t i = 0; i < rule_count; i++)
 		if (rules[i].factor > 0)

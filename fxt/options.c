@@ -41,7 +41,7 @@ bool fxt_options_take(struct fxt_options *options, const char *command, int opti
 	const char *problem;
 
 	if (what != FXT_CHOICES) {
-		problem = fxt_choice_set(&options->choice, what, optarg);
+		problem = fxt_query_filter_set(&options->choice, what, optarg);
 		if (problem)
 			exit(fxt_bad_usage(command, "'%s' %s", optarg, problem));
 	} else if (option == 'j') {
@@ -79,7 +79,7 @@ static int options_read_scan(const char *name, const struct fxt_source *source)
 	int status;
 
 	fxt_scan_listened(&scan, source, NULL, wanted->listener);
-	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) != 0) {
+	if (fxt_query_filter_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) != 0) {
 		fxt_report_name(name, error);
 		fxt_scan_free(&scan);
 		return FXT_FAILED;
@@ -102,7 +102,7 @@ int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
 	int status = fxt_each_source(argc, argv, options_read_scan);
 
 	fxt_print_end();
-	fxt_choice_free(&options->choice);
+	fxt_query_filter_free(&options->choice);
 	return status;
 }
 

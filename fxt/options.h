@@ -16,11 +16,11 @@
 #define FXT_FXT_OPTIONS_H
 
 #include "commands.h"
-#include "reader/slices/choice.h"
+#include "reader/slices/query_filter.h"
 #include "table.h"
 
 struct fxt_options {
-	struct fxt_choice choice;
+	struct fxt_query_filter choice;
 	enum fxt_format format;
 	uint64_t limit;                           /* rows of a table; 0: not given */
 	const struct fxt_scan_listener *listener; /* called by each scan, or NULL */

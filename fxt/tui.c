@@ -143,7 +143,7 @@ static int tui_source(const char *name, const struct fxt_source *source)
 	int status = FXT_FAILED;
 
 	fxt_scan_listened(&scan, source, NULL, &listener);
-	if (fxt_choice_apply(&chosen.choice, &scan, &filter, error, sizeof(error)) != 0) {
+	if (fxt_query_filter_apply(&chosen.choice, &scan, &filter, error, sizeof(error)) != 0) {
 		fxt_report_name(name, error);
 	} else {
 		int shown = tui_show(name, &scan);
@@ -170,6 +170,6 @@ int fxt_command_tui(int argc, char **argv)
 
 	fxt_lanes_free(&losses);
 	fxt_thread_times_free(&times);
-	fxt_choice_free(&chosen.choice);
+	fxt_query_filter_free(&chosen.choice);
 	return status;
 }

@@ -16,7 +16,7 @@ static const char *filter_file_take_line(char *line, fxt_take_pattern *take, voi
 		return NULL;
 	bytes = strcspn(word, " \t");
 	value = word + bytes + strspn(word + bytes, " \t");
-	if (!fxt_value_word(word, bytes, fxt_selection_words, FXT_SELECTION_PATTERNS, &kind))
+	if (!fxt_value_word(word, bytes, fxt_record_filter_words, FXT_RECORD_FILTER_PATTERNS, &kind))
 		return "must begin with include, exclude, only-under or not-under";
 	return take(context, kind, value);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "launcher/triggers.h"
-#include "symbolizer/selection.h"
+#include "symbolizer/record_filter.h"
 #include "writer/shared.h"
 
 #define FXT_PROVIDER_SPECS 100 /* Fuchsia's limit */
@@ -76,8 +76,8 @@ struct fxt_options {
 	bool raw;              /* functions keep their placeholders, for fxt symbolize */
 	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */
 	struct fxt_categories categories;
-	struct fxt_selection filter; /* chooses functions */
-	uint32_t depth_limit;        /* deepest level of calls recorded; 0 = any */
+	struct fxt_record_filter filter; /* chooses functions */
+	uint32_t depth_limit;            /* deepest level of calls recorded; 0 = any */
 	struct fxt_call_limits limits;
 	bool has_min_duration;   /* min_duration_ns was given, even as 0 */
 	unsigned muting_percent; /* percentage of the time that recording may take before

@@ -196,12 +196,13 @@ const char *fxt_trigger_read(struct fxt_trigger *t, const char *text)
 	return wrong ? wrong : trigger_check(t);
 }
 
-const char *fxt_trigger_select(const struct fxt_trigger *t, unsigned index, struct fxt_selection *selection)
+const char *fxt_trigger_select(
+        const struct fxt_trigger *t, unsigned index, struct fxt_record_filter *selection)
 {
 	return fxt_trigger_is_of_calls(t)
-	               ? fxt_selection_add_limit(selection,
-	                         t->event == FXT_TRIGGER_ON_BEGIN ? FXT_SELECTION_BEGIN_TRIGGER
-	                                                          : FXT_SELECTION_TRIGGER,
+	               ? fxt_record_filter_add_limit(selection,
+	                         t->event == FXT_TRIGGER_ON_BEGIN ? FXT_RECORD_FILTER_BEGIN_TRIGGER
+	                                                          : FXT_RECORD_FILTER_TRIGGER,
 	                         t->text, t->pattern_bytes, index + 1)
 	               : NULL;
 }

@@ -13,7 +13,7 @@
  *   exit=N         it exits with that one
  *
  * The session's filter selects the functions, by the number of the trigger
- * (FXT_SELECTION_TRIGGER). For a begin or end of a call, the actions start and stop are
+ * (FXT_RECORD_FILTER_TRIGGER). For a begin or end of a call, the actions start and stop are
  * carried out at once by its process, for its own calls (agent/hook/triggers.h). The
  * manager carries out everything else, for the session (control/trigger_calls.h).
  */
@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "symbolizer/selection.h"
+#include "symbolizer/record_filter.h"
 #include "writer/shared.h"
 
 #define FXT_TRIGGER_TEXT_BYTES 256
@@ -67,10 +67,10 @@ const char *fxt_trigger_read(struct fxt_trigger *trigger, const char *text);
 /* Adds the functions of the trigger with that index to the filter, if calls raise it.
  * Returns NULL, or the error in its pattern as half a sentence. */
 const char *fxt_trigger_select(
-        const struct fxt_trigger *trigger, unsigned index, struct fxt_selection *selection);
+        const struct fxt_trigger *trigger, unsigned index, struct fxt_record_filter *selection);
 
 /* The kinds of patterns that fxt_trigger_select() adds: a sum of 1 << kind. */
-#define FXT_TRIGGER_KINDS (1u << FXT_SELECTION_TRIGGER | 1u << FXT_SELECTION_BEGIN_TRIGGER)
+#define FXT_TRIGGER_KINDS (1u << FXT_RECORD_FILTER_TRIGGER | 1u << FXT_RECORD_FILTER_BEGIN_TRIGGER)
 
 /* True if calls raise the trigger. */
 static inline bool fxt_trigger_is_of_calls(const struct fxt_trigger *trigger)

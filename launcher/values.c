@@ -11,11 +11,11 @@ const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {
 const char *const fxt_buffering_mode_names[FXT_BUFFERING_MODES] = {
         [FXT_ONESHOT] = "ONESHOT", [FXT_CIRCULAR] = "CIRCULAR", [FXT_STREAMING] = "STREAMING"};
 
-const char *const fxt_pattern_fields[FXT_SELECTION_PATTERNS] = {
-        [FXT_SELECTION_INCLUDE] = "include",
-        [FXT_SELECTION_EXCLUDE] = "exclude",
-        [FXT_SELECTION_ONLY_UNDER] = "only_under",
-        [FXT_SELECTION_NOT_UNDER] = "not_under",
+const char *const fxt_pattern_fields[FXT_RECORD_FILTER_PATTERNS] = {
+        [FXT_RECORD_FILTER_INCLUDE] = "include",
+        [FXT_RECORD_FILTER_EXCLUDE] = "exclude",
+        [FXT_RECORD_FILTER_ONLY_UNDER] = "only_under",
+        [FXT_RECORD_FILTER_NOT_UNDER] = "not_under",
 };
 
 /* Reads a number of MiB, or one with a unit, up to `most` bytes. False: it is none. */

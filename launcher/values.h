@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "symbolizer/selection.h"
+#include "symbolizer/record_filter.h"
 #include "writer/slot.h"
 
 /* Reads a size that a trace buffer can have: MiB, or a number with K, M or G. */
@@ -49,8 +49,8 @@ bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index);
 
 /* Names of the patterns that choose functions, as fields of the control socket; the
- * counterpart of fxt_selection_words. */
-extern const char *const fxt_pattern_fields[FXT_SELECTION_PATTERNS];
+ * counterpart of fxt_record_filter_words. */
+extern const char *const fxt_pattern_fields[FXT_RECORD_FILTER_PATTERNS];
 
 /* The buffering modes: the words of options, and those of the control socket, which follow
  * Fuchsia's controller. */

@@ -207,8 +207,8 @@ static int rewrite_string(
 
 	if (index == 0)
 		return failed;
-	rewrite->provider->excluded[index] =
-	        function && has_filter(rewrite) && fxt_selection_excludes(rewrite->options->filter, function);
+	rewrite->provider->excluded[index] = function && has_filter(rewrite) &&
+	                                     fxt_record_filter_excludes(rewrite->options->filter, function);
 	if (!function)
 		return failed;
 	failed = replace_record(rewrite, record, fxt_naming_string(rewrite->record, index, function));
@@ -228,7 +228,7 @@ static int rewrite_event(
 	if (!function)
 		return failed;
 	if (has_filter(rewrite) && filter_holds_at(rewrite, view->event.ticks) &&
-	        fxt_selection_excludes(rewrite->options->filter, function))
+	        fxt_record_filter_excludes(rewrite->options->filter, function))
 		return drop_call(rewrite, record);
 	return replace_record(rewrite, record, fxt_naming_event(rewrite->record, record, view, function));
 }

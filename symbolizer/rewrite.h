@@ -40,7 +40,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "selection.h"
+#include "record_filter.h"
 #include "reader/trace/cursor.h"
 
 /* Events of a provider that are left out: all that lie in one part of the archive. */
@@ -50,13 +50,13 @@ struct fxt_archive_cleared {
 };
 
 struct fxt_rewrite_options {
-	uint64_t ticks_per_second;          /* written into every initialization record; 0 = leave
+	uint64_t ticks_per_second;              /* written into every initialization record; 0 = leave
 	                                     * them */
-	bool without_room;                  /* leave out records that say nothing (see above) */
-	bool symbols;                       /* false: copy placeholders as they are */
-	const struct fxt_selection *filter; /* calls it excludes are left out, if `symbols` is set;
+	bool without_room;                      /* leave out records that say nothing (see above) */
+	bool symbols;                           /* false: copy placeholders as they are */
+	const struct fxt_record_filter *filter; /* calls it excludes are left out, if `symbols` is set;
 	                                     * or NULL */
-	uint64_t kept_from;                 /* the filter applies to calls that begin before these
+	uint64_t kept_from;                     /* the filter applies to calls that begin before these
 	                                     * ticks; 0 = to all */
 	bool heap_profiles; /* append them for the Perfetto UI if the archive has a heap and no
 	                     * profiles yet */

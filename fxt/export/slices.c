@@ -77,7 +77,7 @@ bool fxt_export_scan_chosen(struct fxt_export *e, struct fxt_scan *scan, struct 
 	char error[1024];
 
 	fxt_scan(scan, e->source, NULL);
-	if (fxt_choice_apply(e->wanted.choice, scan, filter, error, sizeof(error)) != 0) {
+	if (fxt_query_filter_apply(e->wanted.choice, scan, filter, error, sizeof(error)) != 0) {
 		fxt_report_name(e->name, error);
 		fxt_scan_free(scan);
 		e->status = FXT_FAILED;

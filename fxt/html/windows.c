@@ -38,12 +38,12 @@ static int windows_too_few(const char *name, const struct fxt_window *window, si
 /* Finds the window's call by its number among the slowest of its functions. */
 static int windows_find_call(struct fxt_window *window, const char *name, const struct fxt_scan *scan)
 {
-	bool *names = fxt_choice_names(&window->functions, scan);
+	bool *names = fxt_query_filter_names(&window->functions, scan);
 	struct fxt_slowest slowest;
 	char error[1024];
 
 	if (!names) {
-		fxt_choice_explain(&window->functions, scan, error, sizeof(error));
+		fxt_query_filter_explain(&window->functions, scan, error, sizeof(error));
 		fxt_report_name(name, error);
 		return FXT_FAILED;
 	}

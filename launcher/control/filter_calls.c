@@ -78,7 +78,7 @@ void fxt_call_set_filter(struct fxt_controller *controller, const struct fxt_req
 		        fxt_filter_change(session, &wish.limits,
 		                wish.patterns || wish.has_depth ? &wish.filter : NULL, wish.depth_limit));
 	}
-	fxt_selection_free(&wish.filter);
+	fxt_record_filter_free(&wish.filter);
 }
 
 void fxt_call_set_categories(

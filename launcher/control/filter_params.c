@@ -22,7 +22,7 @@ static const char *filter_read_limits(struct fxt_filter_params *read, json_t *pa
 }
 
 static const char *filter_read_kind(
-        struct fxt_filter_params *read, enum fxt_selection_kind kind, json_t *patterns)
+        struct fxt_filter_params *read, enum fxt_record_filter_kind kind, json_t *patterns)
 {
 	json_t *pattern;
 	size_t i;
@@ -35,8 +35,8 @@ static const char *filter_read_kind(
 	json_array_foreach(patterns, i, pattern)
 	{
 		const char *text = json_string_value(pattern);
-		const char *wrong =
-		        text ? fxt_selection_add(&read->filter, kind, text) : "must be a list of patterns";
+		const char *wrong = text ? fxt_record_filter_add(&read->filter, kind, text)
+		                         : "must be a list of patterns";
 
 		if (wrong) {
 			snprintf(read->wrong, sizeof(read->wrong), "%s%s%.100s %s", fxt_pattern_fields[kind],
@@ -49,18 +49,18 @@ static const char *filter_read_kind(
 
 /* Replaces the patterns of a kind. */
 static const char *filter_read_patterns(
-        struct fxt_filter_params *read, const struct fxt_selection *now, json_t *params)
+        struct fxt_filter_params *read, const struct fxt_record_filter *now, json_t *params)
 {
 	const char *wrong = NULL;
 
-	for (unsigned kind = 0; kind < FXT_SELECTION_PATTERNS; kind++)
+	for (unsigned kind = 0; kind < FXT_RECORD_FILTER_PATTERNS; kind++)
 		if (json_object_get(params, fxt_pattern_fields[kind]))
 			read->patterns |= 1u << kind;
 	if (now)
-		wrong = fxt_selection_add_all(&read->filter, now, read->patterns);
-	for (unsigned kind = 0; !wrong && kind < FXT_SELECTION_PATTERNS; kind++)
+		wrong = fxt_record_filter_add_all(&read->filter, now, read->patterns);
+	for (unsigned kind = 0; !wrong && kind < FXT_RECORD_FILTER_PATTERNS; kind++)
 		if (read->patterns >> kind & 1)
-			wrong = filter_read_kind(read, (enum fxt_selection_kind)kind,
+			wrong = filter_read_kind(read, (enum fxt_record_filter_kind)kind,
 			        json_object_get(params, fxt_pattern_fields[kind]));
 	return wrong;
 }
@@ -83,7 +83,7 @@ bool fxt_filter_params_has(const char *field)
 {
 	static const char *const others[] = {"min_duration", "max_calls", "depth"};
 
-	for (unsigned kind = 0; kind < FXT_SELECTION_PATTERNS; kind++)
+	for (unsigned kind = 0; kind < FXT_RECORD_FILTER_PATTERNS; kind++)
 		if (!strcmp(fxt_pattern_fields[kind], field))
 			return true;
 	for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -93,7 +93,7 @@ bool fxt_filter_params_has(const char *field)
 }
 
 const char *fxt_filter_params_read(
-        struct fxt_filter_params *read, const struct fxt_selection *now, json_t *params)
+        struct fxt_filter_params *read, const struct fxt_record_filter *now, json_t *params)
 {
 	const char *wrong = filter_read_limits(read, params);
 

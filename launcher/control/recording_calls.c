@@ -35,7 +35,7 @@ void fxt_call_initialize_tracing(
 	}
 	if (wrong) {
 		if (options.filter.rules != s->config.options->filter.rules)
-			fxt_selection_free(&options.filter);
+			fxt_record_filter_free(&options.filter);
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, wrong);
 		fxt_connection_close(request->connection);
 		return;

@@ -129,7 +129,7 @@ static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 
 /* Replaces the triggers. */
 static const char *config_triggers(
-        json_t *texts, struct fxt_options *o, struct fxt_selection *filter, char *text, size_t text_bytes)
+        json_t *texts, struct fxt_options *o, struct fxt_record_filter *filter, char *text, size_t text_bytes)
 {
 	const char *wrong = NULL;
 	json_t *given;
@@ -167,7 +167,7 @@ static const char *config_filter(json_t *config, struct fxt_options *o, char *te
 	if (wrong || !read.patterns) {
 		if (wrong != text)
 			snprintf(text, text_bytes, "%s", wrong ? wrong : "");
-		fxt_selection_free(&read.filter);
+		fxt_record_filter_free(&read.filter);
 	} else {
 		o->filter = read.filter;
 	}

@@ -235,7 +235,7 @@ void fxtctl_snapshot(void)
 	json_decref(result);
 }
 
-static const char *filter_add_pattern(void *context, enum fxt_selection_kind kind, const char *pattern)
+static const char *filter_add_pattern(void *context, enum fxt_record_filter_kind kind, const char *pattern)
 {
 	json_t *list;
 
@@ -250,12 +250,12 @@ static const char *filter_add_pattern(void *context, enum fxt_selection_kind kin
 	return !*pattern || json_array_append_new(list, json_string(pattern)) == 0 ? NULL : "is not UTF-8";
 }
 
-void fxtctl_take_pattern(enum fxt_selection_kind kind, const char *pattern)
+void fxtctl_take_pattern(enum fxt_record_filter_kind kind, const char *pattern)
 {
 	const char *wrong = filter_add_pattern(NULL, kind, pattern);
 
 	if (wrong)
-		fxt_client_fail(2, "--%s: %s", fxt_selection_words[kind], wrong);
+		fxt_client_fail(2, "--%s: %s", fxt_record_filter_words[kind], wrong);
 }
 
 void fxtctl_take_filter_file(const char *path)

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include "symbolizer/selection.h"
+#include "symbolizer/record_filter.h"
 
 /* The arguments of the command line. main() sets them before it calls a command; NULL = not
  * given. */
@@ -23,7 +23,7 @@ extern struct fxtctl fxtctl;
 
 /* Options that choose functions: take a pattern (an empty one stands for none), or the
  * patterns of a file. */
-void fxtctl_take_pattern(enum fxt_selection_kind kind, const char *pattern);
+void fxtctl_take_pattern(enum fxt_record_filter_kind kind, const char *pattern);
 void fxtctl_take_filter_file(const char *path);
 
 /* Takes a trigger option. */

@@ -169,16 +169,16 @@ int main(int argc, char **argv)
 			fxtctl.max_calls = optarg;
 			break;
 		case 'I':
-			fxtctl_take_pattern(FXT_SELECTION_INCLUDE, optarg);
+			fxtctl_take_pattern(FXT_RECORD_FILTER_INCLUDE, optarg);
 			break;
 		case 'X':
-			fxtctl_take_pattern(FXT_SELECTION_EXCLUDE, optarg);
+			fxtctl_take_pattern(FXT_RECORD_FILTER_EXCLUDE, optarg);
 			break;
 		case 'F':
-			fxtctl_take_pattern(FXT_SELECTION_ONLY_UNDER, optarg);
+			fxtctl_take_pattern(FXT_RECORD_FILTER_ONLY_UNDER, optarg);
 			break;
 		case 'N':
-			fxtctl_take_pattern(FXT_SELECTION_NOT_UNDER, optarg);
+			fxtctl_take_pattern(FXT_RECORD_FILTER_NOT_UNDER, optarg);
 			break;
 		case 'D':
 			fxtctl.depth = optarg;

@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include "client.h"
 #include "launcher/values.h"
-#include "symbolizer/selection.h"
+#include "symbolizer/record_filter.h"
 
 static struct fxt_client client;
 static int connection; /* the client's, for the handler */

@@ -10,7 +10,7 @@
 #include "launcher/filter_file.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
-#include "reader/slices/choice.h"
+#include "reader/slices/query_filter.h"
 #include "writer/heap.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -121,22 +121,22 @@ static const char *option_categories(struct fxt_options *o, const char *value)
 
 static const char *option_include(struct fxt_options *o, const char *value)
 {
-	return fxt_selection_add(&o->filter, FXT_SELECTION_INCLUDE, value);
+	return fxt_record_filter_add(&o->filter, FXT_RECORD_FILTER_INCLUDE, value);
 }
 
 static const char *option_exclude(struct fxt_options *o, const char *value)
 {
-	return fxt_selection_add(&o->filter, FXT_SELECTION_EXCLUDE, value);
+	return fxt_record_filter_add(&o->filter, FXT_RECORD_FILTER_EXCLUDE, value);
 }
 
 static const char *option_only_under(struct fxt_options *o, const char *value)
 {
-	return fxt_selection_add(&o->filter, FXT_SELECTION_ONLY_UNDER, value);
+	return fxt_record_filter_add(&o->filter, FXT_RECORD_FILTER_ONLY_UNDER, value);
 }
 
 static const char *option_not_under(struct fxt_options *o, const char *value)
 {
-	return fxt_selection_add(&o->filter, FXT_SELECTION_NOT_UNDER, value);
+	return fxt_record_filter_add(&o->filter, FXT_RECORD_FILTER_NOT_UNDER, value);
 }
 
 static const char *option_depth(struct fxt_options *o, const char *value)
@@ -153,8 +153,8 @@ static const char *option_min_duration(struct fxt_options *o, const char *value)
 	if (wrong)
 		return colon ? "must be a pattern and a time with a unit, such as parse:10us" : wrong;
 	if (colon)
-		return fxt_selection_add_limit(
-		        &o->filter, FXT_SELECTION_MIN_DURATION, value, (size_t)(colon - value), ns);
+		return fxt_record_filter_add_limit(
+		        &o->filter, FXT_RECORD_FILTER_MIN_DURATION, value, (size_t)(colon - value), ns);
 	o->has_min_duration = true;
 	o->limits.min_duration_ns = ns;
 	return NULL;
@@ -169,8 +169,8 @@ static const char *option_max_calls(struct fxt_options *o, const char *value)
 	if (wrong)
 		return colon ? "must be a pattern and a number of calls, such as parse:100" : wrong;
 	if (colon)
-		return fxt_selection_add_limit(
-		        &o->filter, FXT_SELECTION_MAX_CALLS, value, (size_t)(colon - value), calls);
+		return fxt_record_filter_add_limit(
+		        &o->filter, FXT_RECORD_FILTER_MAX_CALLS, value, (size_t)(colon - value), calls);
 	o->limits.first_counted = calls + 1;
 	return NULL;
 }
@@ -182,11 +182,11 @@ static const char *option_auto(struct fxt_options *o, const char *value)
 	return fxt_value_muting_percent(value ? value : FXT_MUTING_PERCENT, &o->muting_percent);
 }
 
-static const char *option_take_pattern(void *options, enum fxt_selection_kind kind, const char *pattern)
+static const char *option_take_pattern(void *options, enum fxt_record_filter_kind kind, const char *pattern)
 {
 	struct fxt_options *o = options;
 
-	return fxt_selection_add(&o->filter, kind, pattern);
+	return fxt_record_filter_add(&o->filter, kind, pattern);
 }
 
 static const char *option_filter_file(struct fxt_options *o, const char *value)

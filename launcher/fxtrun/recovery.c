@@ -71,7 +71,7 @@ static void recovery_forget_recording(struct fxt_recovery *r)
 	while (r->segment_count)
 		close(r->segments[--r->segment_count]);
 	if (r->options->filter.rules != r->idle_options.filter.rules)
-		fxt_selection_free(&r->options->filter);
+		fxt_record_filter_free(&r->options->filter);
 	*r->options = r->idle_options;
 	json_decref(r->config);
 	r->config = NULL;

@@ -138,12 +138,13 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 /* A pattern without a match may be a mistake. */
 static void run_say_unmatched(const struct fxt_run *run)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&run->session.config);
-	enum fxt_selection_kind kind;
+	const struct fxt_record_filter *filter = fxt_provider_filter(&run->session.config);
+	enum fxt_record_filter_kind kind;
 	const char *pattern;
 
-	for (size_t i = 0; filter && (pattern = fxt_selection_unmatched(filter, &i, &kind)) != NULL; i++)
-		fxt_say("--%s=%s matches no function that was called", fxt_selection_words[kind], pattern);
+	for (size_t i = 0; filter && (pattern = fxt_record_filter_unmatched(filter, &i, &kind)) != NULL; i++)
+		fxt_say("--%s=%s matches no function that was called", fxt_record_filter_words[kind],
+		        pattern);
 }
 
 /* ---- recordings of a session that lasts ---- */
@@ -184,7 +185,7 @@ static void run_end_recording(struct fxt_run *run)
 		run_say_unmatched(run);
 	fxt_control_recording_ended(&run->control, &run->trace);
 	if (run->options.filter.rules != run->idle_options.filter.rules)
-		fxt_selection_free(&run->options.filter);
+		fxt_record_filter_free(&run->options.filter);
 	run->options = run->idle_options;
 	if (run->output.queue)
 		fxt_compressor_empty_queue(run->output.queue);

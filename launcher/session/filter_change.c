@@ -72,14 +72,14 @@ static void filter_add_limits(struct filter_text *to, const struct fxt_session *
 static void filter_describe(const struct fxt_session *s, char *text)
 {
 	static const char cut[] = " ...";
-	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
+	const struct fxt_record_filter *filter = fxt_provider_filter(&s->config);
 	struct filter_text whole = {.bytes = 0};
 	size_t room = sizeof(whole.text) - sizeof(cut);
 
 	filter_add_categories(&whole, &s->config.categories);
 	filter_add_limits(&whole, s);
 	if (filter)
-		whole.bytes += fxt_selection_describe(
+		whole.bytes += fxt_record_filter_describe(
 		        filter, whole.text + whole.bytes, sizeof(whole.text) - whole.bytes);
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
 		if (*s->config.triggers[i].text)
@@ -93,7 +93,7 @@ static void filter_free(struct fxt_filter_change *change)
 {
 	if (!change)
 		return;
-	fxt_selection_free(&change->filter);
+	fxt_record_filter_free(&change->filter);
 	free(change->text);
 	free(change->muted);
 	free(change);
@@ -152,7 +152,7 @@ static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change
 	/* Calls of muted functions may be recorded until the decision is known: they are
 	 * counted all the same. */
 	config->awaits_decisions |=
-	        !change->muted_count || fxt_selection_chooses(config->filter) || fxt_filter_may_limit(s);
+	        !change->muted_count || fxt_record_filter_chooses(config->filter) || fxt_filter_may_limit(s);
 	if (!config->filter_changed_ticks)
 		config->filter_changed_ticks = change->began_ticks;
 	for (uint32_t i = 0; i < s->count; i++)
@@ -164,7 +164,7 @@ static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change
 }
 
 int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limits,
-        struct fxt_selection *filter, uint32_t depth_limit)
+        struct fxt_record_filter *filter, uint32_t depth_limit)
 {
 	struct fxt_filter_change *change = filter_new();
 
@@ -177,7 +177,7 @@ int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limit
 	}
 	change->depth_limit = depth_limit;
 	change->filter = *filter;
-	*filter = (struct fxt_selection){0};
+	*filter = (struct fxt_record_filter){0};
 	filter_begin(s, change);
 	fxt_filter_look(s);
 	return 0;
@@ -185,12 +185,12 @@ int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limit
 
 int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functions, size_t count)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
+	const struct fxt_record_filter *filter = fxt_provider_filter(&s->config);
 	struct fxt_filter_change *change = filter_new();
-	const char *wrong = change && filter ? fxt_selection_add_all(&change->filter, filter, 0) : NULL;
+	const char *wrong = change && filter ? fxt_record_filter_add_all(&change->filter, filter, 0) : NULL;
 
 	for (size_t i = 0; change && !wrong && i < count; i++)
-		wrong = fxt_selection_add_muted(&change->filter, functions[i]->name);
+		wrong = fxt_record_filter_add_muted(&change->filter, functions[i]->name);
 	if (!change || wrong) {
 		filter_free(change);
 		return ENOMEM;
@@ -206,10 +206,10 @@ int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functio
 
 int fxt_filter_change_categories(struct fxt_session *s, const struct fxt_categories *categories)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
+	const struct fxt_record_filter *filter = fxt_provider_filter(&s->config);
 	struct fxt_categories before = s->config.categories;
-	struct fxt_selection same = {0};
-	int error = filter && fxt_selection_add_all(&same, filter, 0) ? ENOMEM : 0;
+	struct fxt_record_filter same = {0};
+	int error = filter && fxt_record_filter_add_all(&same, filter, 0) ? ENOMEM : 0;
 
 	/* Before the change begins, since the change passes them to the providers. */
 	s->config.categories = *categories;
@@ -219,7 +219,7 @@ int fxt_filter_change_categories(struct fxt_session *s, const struct fxt_categor
 		s->config.categories = before;
 	else
 		s->config.session_categories = *categories;
-	fxt_selection_free(&same);
+	fxt_record_filter_free(&same);
 	return error;
 }
 
@@ -229,10 +229,10 @@ static bool filter_is_start(const struct fxt_trigger *trigger)
 }
 
 /* Copies the present filter, with the present triggers. */
-static bool filter_with_triggers(const struct fxt_session *s, struct fxt_selection *with)
+static bool filter_with_triggers(const struct fxt_session *s, struct fxt_record_filter *with)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(&s->config);
-	const char *wrong = filter ? fxt_selection_add_all(with, filter, FXT_TRIGGER_KINDS) : NULL;
+	const struct fxt_record_filter *filter = fxt_provider_filter(&s->config);
+	const char *wrong = filter ? fxt_record_filter_add_all(with, filter, FXT_TRIGGER_KINDS) : NULL;
 
 	for (uint32_t i = 0; i < FXT_TRIGGERS && !wrong; i++)
 		wrong = fxt_trigger_select(&s->config.triggers[i], i, with);
@@ -245,7 +245,7 @@ int fxt_filter_change_trigger(struct fxt_session *s, uint32_t index, const struc
 	struct fxt_trigger before = config->triggers[index];
 	bool is_of_calls = fxt_trigger_is_of_calls(&before) || fxt_trigger_is_of_calls(trigger),
 	     waits = false;
-	struct fxt_selection filter = {0};
+	struct fxt_record_filter filter = {0};
 	int error = 0;
 
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
@@ -261,7 +261,7 @@ int fxt_filter_change_trigger(struct fxt_session *s, uint32_t index, const struc
 		config->triggers[index] = before;
 	else
 		config->had_calls |= (uint32_t)fxt_trigger_is_of_calls(trigger) << index;
-	fxt_selection_free(&filter);
+	fxt_record_filter_free(&filter);
 	return error;
 }
 

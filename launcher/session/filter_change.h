@@ -36,7 +36,7 @@ struct fxt_filter_change {
 	                                  * (release) */
 	uint64_t ticks;
 	struct fxt_call_limits limits;
-	struct fxt_selection filter; /* empty if only limits were changed, and depth_limit
+	struct fxt_record_filter filter; /* empty if only limits were changed, and depth_limit
 	                              * is 0 */
 	uint32_t depth_limit;
 	char *text; /* the settings from then on, as options of fxtrun, cut if long. Owned.
@@ -64,7 +64,7 @@ bool fxt_filter_is_changing(const struct fxt_session *session);
  * change is made at once. Returns 0, or ENOMEM: nothing is changed.
  */
 int fxt_filter_change(struct fxt_session *session, const struct fxt_call_limits *limits,
-        struct fxt_selection *filter, uint32_t depth_limit);
+        struct fxt_record_filter *filter, uint32_t depth_limit);
 
 /* Mutes these functions in all providers, as a change like any other. Takes ownership of
  * `functions`. Returns the same. */

@@ -59,11 +59,11 @@ struct fxt_names {
 	bool has_failed;  /* memory was short: some names will never be known */
 	/* Belongs to the resolver's thread. */
 	struct fxt_modules modules;
-	bool lacks_modules;                         /* an announcement is missing: memory was short */
-	uint32_t filter_changes;                    /* changes of the resolver's filter that were
+	bool lacks_modules;                             /* an announcement is missing: memory was short */
+	uint32_t filter_changes;                        /* changes of the resolver's filter that were
 	                                             * decided on */
-	const struct fxt_selection *earlier_filter; /* the filter before the latest change */
-	struct fxt_name *functions[FXT_DECISIONS];  /* by string index; NULL: no function */
+	const struct fxt_record_filter *earlier_filter; /* the filter before the latest change */
+	struct fxt_name *functions[FXT_DECISIONS];      /* by string index; NULL: no function */
 };
 
 /* ---- reading ahead ---- */

@@ -283,7 +283,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 {
 	struct fxt_control *control = p->memory.control;
 	const struct fxt_options *options = config->options;
-	const struct fxt_selection *filter = fxt_provider_filter(config);
+	const struct fxt_record_filter *filter = fxt_provider_filter(config);
 
 	control->version = FXT_SHARED_VERSION;
 	control->buffering_mode = options->buffering_mode;
@@ -328,8 +328,8 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 
 /* Makes the resolver read ahead for the provider. NULL: memory is short, and its functions
  * get their names at the end, when the archive is rewritten. */
-static struct fxt_names *provider_begin_names(
-        struct fxt_provider *p, const struct fxt_provider_config *config, const struct fxt_selection *filter)
+static struct fxt_names *provider_begin_names(struct fxt_provider *p,
+        const struct fxt_provider_config *config, const struct fxt_record_filter *filter)
 {
 	const struct fxt_names_owner owner = {
 	        .pid = p->pid,
@@ -379,7 +379,7 @@ static void provider_go_on(struct fxt_provider *p, const struct fxt_provider_con
 
 void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_config *config)
 {
-	const struct fxt_selection *filter = fxt_provider_filter(config);
+	const struct fxt_record_filter *filter = fxt_provider_filter(config);
 
 	p->state = FXT_STATE_WAITING;
 	p->is_ahead = false;

@@ -162,7 +162,7 @@ struct fxt_provider_config {
 	struct fxt_call_cost call_cost;           /* 0: not measured */
 	/* The current settings; the options have the initial ones. */
 	struct fxt_call_limits limits;
-	const struct fxt_selection *filter; /* NULL: the options' filter */
+	const struct fxt_record_filter *filter; /* NULL: the options' filter */
 	uint32_t depth_limit;
 	struct fxt_trigger triggers[FXT_TRIGGERS]; /* index = number - 1 */
 	uint32_t had_calls;  /* a bit for each trigger that is, or was, raised by calls: providers know its
@@ -240,9 +240,9 @@ struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider
 void fxt_provider_limit(const struct fxt_provider *provider, const struct fxt_provider_config *config);
 
 /* The filter for its functions; NULL: none. */
-static inline const struct fxt_selection *fxt_provider_filter(const struct fxt_provider_config *config)
+static inline const struct fxt_record_filter *fxt_provider_filter(const struct fxt_provider_config *config)
 {
-	const struct fxt_selection *filter = config->filter ? config->filter : &config->options->filter;
+	const struct fxt_record_filter *filter = config->filter ? config->filter : &config->options->filter;
 
 	return filter->count || config->filter_changes ? filter : NULL;
 }

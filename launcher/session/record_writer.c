@@ -194,7 +194,7 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 		return false;
 	}
 	if (w->excluded)
-		w->excluded[index] = fxt_selection_excludes(w->filter, &function);
+		w->excluded[index] = fxt_record_filter_excludes(w->filter, &function);
 	record_writer_gather(w, named, fxt_naming_string(named, index, &function), true);
 	if (index < FXT_STRING_LOCAL_FIRST)
 		fxt_names_are_written(w->resolver, w->names, &pc);
@@ -215,7 +215,7 @@ static bool record_writer_write_event(
 		w->left_placeholders = true;
 		return false;
 	}
-	if (w->filter && fxt_selection_excludes(w->filter, &function) &&
+	if (w->filter && fxt_record_filter_excludes(w->filter, &function) &&
 	        (!w->collector->copy.kept_from || view->event.ticks < w->collector->copy.kept_from))
 		return true;
 	record_writer_gather(w, named, fxt_naming_event(named, record, view, &function), true);
@@ -277,7 +277,7 @@ void fxt_record_writer_begin(struct fxt_record_writer *w, struct fxt_collector *
 	collector->copy.context = w;
 }
 
-void fxt_record_writer_exclude(struct fxt_record_writer *w, const struct fxt_selection *filter)
+void fxt_record_writer_exclude(struct fxt_record_writer *w, const struct fxt_record_filter *filter)
 {
 	w->filter = filter;
 	w->excluded = calloc(FXT_STRING_INLINE_BIT, sizeof(*w->excluded));

@@ -44,9 +44,9 @@ struct fxt_record_writer {
 	bool left_placeholders;  /* some names did not come, or did not fit */
 	struct fxt_late_name *late;
 	size_t late_count;
-	const struct fxt_selection *filter; /* NULL: nothing is excluded */
-	uint8_t *excluded;                  /* by string index; for the collector */
-	uint8_t *gathered;                  /* named records, to be written in one piece;
+	const struct fxt_record_filter *filter; /* NULL: nothing is excluded */
+	uint8_t *excluded;                      /* by string index; for the collector */
+	uint8_t *gathered;                      /* named records, to be written in one piece;
 	                                     * NULL = none yet */
 	uint32_t gathered_bytes;
 	bool gathered_others; /* not all of them are plain calls */
@@ -65,7 +65,7 @@ void fxt_record_writer_begin(struct fxt_record_writer *writer, struct fxt_collec
 
 /* Makes the writer remove excluded calls. Call it at most once, before the first record.
  * Keeps `filter`. */
-void fxt_record_writer_exclude(struct fxt_record_writer *writer, const struct fxt_selection *filter);
+void fxt_record_writer_exclude(struct fxt_record_writer *writer, const struct fxt_record_filter *filter);
 
 /* Writes the records still gathered, and the late names that are known by now. Call it
  * after every call of the collector. */

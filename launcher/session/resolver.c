@@ -205,7 +205,7 @@ void fxt_names_restart(struct fxt_resolver *resolver, struct fxt_names *names)
 }
 
 void fxt_resolver_change_filter(
-        struct fxt_resolver *resolver, const struct fxt_selection *filter, uint32_t change)
+        struct fxt_resolver *resolver, const struct fxt_record_filter *filter, uint32_t change)
 {
 	pthread_mutex_lock(&resolver->lock);
 	resolver->filter = filter;

@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
-#include "symbolizer/selection.h"
+#include "symbolizer/record_filter.h"
 #include "symbolizer/image.h"
 #include "symbolizer/markup.h"
 #include "writer/shared.h"
@@ -43,7 +43,7 @@ struct fxt_resolver {
 	struct fxt_names *providers;
 	bool has_work; /* new work has come since the thread last looked */
 	/* All providers of a session have the same filter. NULL: nothing is excluded. */
-	const struct fxt_selection *filter;
+	const struct fxt_record_filter *filter;
 	uint32_t filter_changes; /* number of changes */
 	bool is_awaited;         /* some provider's functions wait for their decisions */
 	bool is_ending;
@@ -61,7 +61,7 @@ struct fxt_names_owner {
 	enum fxt_buffering_mode mode; /* in oneshot mode there is no durable buffer, but
 	                               * durable chunks */
 	struct fxt_buffer_layout layout;
-	const struct fxt_selection *filter; /* NULL: nothing is excluded */
+	const struct fxt_record_filter *filter; /* NULL: nothing is excluded */
 	uint64_t ticks_per_second;
 	/* The archive for source positions. It must outlive fxt_resolver_close(), unless
 	 * fxt_names_end() waits for the positions. */
@@ -90,7 +90,7 @@ void fxt_names_restart(struct fxt_resolver *resolver, struct fxt_names *names);
  * carry the decisions out as the change of that number (writer/decisions.h). `filter` is
  * kept until fxt_resolver_close(). Does not wait. */
 void fxt_resolver_change_filter(
-        struct fxt_resolver *resolver, const struct fxt_selection *filter, uint32_t change);
+        struct fxt_resolver *resolver, const struct fxt_record_filter *filter, uint32_t change);
 
 /* Writes source positions to another archive from now on. Waits until the positions that
  * are due are written. */

@@ -56,11 +56,12 @@ static void resolver_set_location(
 	name->function.name = name->text;
 }
 
-static unsigned resolver_decide_by(const struct fxt_selection *filter, const struct fxt_location *function)
+static unsigned resolver_decide_by(
+        const struct fxt_record_filter *filter, const struct fxt_location *function)
 {
-	unsigned under = filter ? fxt_selection_under(filter, function) : 0;
+	unsigned under = filter ? fxt_record_filter_under(filter, function) : 0;
 
-	return (filter && fxt_selection_excludes(filter, function) ? FXT_DECIDED_EXCLUDE : 0) |
+	return (filter && fxt_record_filter_excludes(filter, function) ? FXT_DECIDED_EXCLUDE : 0) |
 	       (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
 	       (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
 }
@@ -69,13 +70,15 @@ static unsigned resolver_decide_by(const struct fxt_selection *filter, const str
 static struct fxt_name_decision resolver_decide(
         const struct fxt_names *names, uint64_t address, const struct fxt_location *function)
 {
-	const struct fxt_selection *filter = names->owner.filter;
+	const struct fxt_record_filter *filter = names->owner.filter;
 	struct fxt_name_decision decision = {.word = fxt_function_key(address) | FXT_DECIDED};
 	uint32_t change = names->filter_changes;
 
 	if (filter && function) {
-		uint64_t ns = fxt_selection_limit(filter, FXT_SELECTION_MIN_DURATION, function, UINT64_MAX);
-		uint64_t calls = fxt_selection_limit(filter, FXT_SELECTION_MAX_CALLS, function, UINT64_MAX);
+		uint64_t ns =
+		        fxt_record_filter_limit(filter, FXT_RECORD_FILTER_MIN_DURATION, function, UINT64_MAX);
+		uint64_t calls =
+		        fxt_record_filter_limit(filter, FXT_RECORD_FILTER_MAX_CALLS, function, UINT64_MAX);
 
 		decision.word |= fxt_decided(resolver_decide_by(filter, function), change);
 		if (change)
@@ -84,10 +87,10 @@ static struct fxt_name_decision resolver_decide(
 		if (ns != UINT64_MAX)
 			decision.limit.min_duration = fxt_ns_to_ticks(ns, names->owner.ticks_per_second) + 1;
 		decision.limit.first_counted = calls + 1;
-		decision.word |=
-		        FXT_DECIDED_TRIGGER(fxt_selection_limit(filter, FXT_SELECTION_TRIGGER, function, 0)) |
-		        FXT_DECIDED_BEGIN_TRIGGER(
-		                fxt_selection_limit(filter, FXT_SELECTION_BEGIN_TRIGGER, function, 0));
+		decision.word |= FXT_DECIDED_TRIGGER(fxt_record_filter_limit(
+		                         filter, FXT_RECORD_FILTER_TRIGGER, function, 0)) |
+		                 FXT_DECIDED_BEGIN_TRIGGER(fxt_record_filter_limit(
+		                         filter, FXT_RECORD_FILTER_BEGIN_TRIGGER, function, 0));
 	}
 	return decision;
 }
@@ -97,7 +100,7 @@ static struct fxt_name_decision resolver_decide(
  * their names when the archive is rewritten. */
 static const struct fxt_location *resolver_find_function(struct fxt_names *names, const struct fxt_markup *pc)
 {
-	const struct fxt_selection *filter = names->owner.filter;
+	const struct fxt_record_filter *filter = names->owner.filter;
 	const struct fxt_location *function = filter && filter->needs_source
 	                                              ? fxt_modules_function(&names->modules, pc)
 	                                              : fxt_modules_name(&names->modules, pc);

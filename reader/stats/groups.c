@@ -105,9 +105,9 @@ int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum
 	case FXT_GROUP_CALLERS:
 	case FXT_GROUP_CALLEES:
 		groups->grouping.by = group == FXT_GROUP_CALLERS ? FXT_CALLERS : FXT_CALLEES;
-		groups->of = fxt_choice_names(of, scan);
+		groups->of = fxt_query_filter_names(of, scan);
 		if (!groups->of) {
-			fxt_choice_explain(of, scan, error, error_bytes);
+			fxt_query_filter_explain(of, scan, error, error_bytes);
 			return -1;
 		}
 		break;

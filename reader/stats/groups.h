@@ -6,7 +6,7 @@
 #define FXT_READER_GROUPS_H
 
 #include <stdio.h>
-#include "reader/slices/choice.h"
+#include "reader/slices/query_filter.h"
 #include "functions.h"
 
 enum fxt_group {

@@ -52,7 +52,7 @@ static void fuzz_close(void)
 	json_decref(server.controller.config);
 	session.listener.state_changed = NULL;
 	fxt_session_close(&session);
-	fxt_selection_free(&options.filter); /* of the recording that was initialized */
+	fxt_record_filter_free(&options.filter); /* of the recording that was initialized */
 }
 
 /* Handles all that is ready, and takes what the clients are sent. */

@@ -10,7 +10,7 @@
 #include "file.h"
 #include "fxt/cut/others.h"
 #include "fxt/cut/write.h"
-#include "reader/slices/choice.h"
+#include "reader/slices/query_filter.h"
 #include "reader/slices/walk.h"
 
 enum { FUZZ_TIME = 1, FUZZ_MIN = 2, FUZZ_PROCESS = 4, FUZZ_THREAD = 8, FUZZ_FUNCTION = 16, FUZZ_UNDER = 32 };
@@ -49,7 +49,7 @@ static uint64_t fuzz_slices(const struct fxt_scan *scan)
 
 static void fuzz_read_cut(const char *data, size_t bytes, const struct fxt_scan *whole)
 {
-	const struct fxt_choice all = {0};
+	const struct fxt_query_filter all = {0};
 	struct fxt_source source;
 	struct fxt_filter filter;
 	struct fxt_scan scan;
@@ -59,7 +59,7 @@ static void fuzz_read_cut(const char *data, size_t bytes, const struct fxt_scan 
 	if (fxt_source_open_fd(&source, fd, "cut", error, sizeof(error)) != 0)
 		abort();
 	fxt_scan(&scan, &source, NULL);
-	if (scan.fault.reason || fxt_choice_apply(&all, &scan, &filter, error, sizeof(error)) != 0)
+	if (scan.fault.reason || fxt_query_filter_apply(&all, &scan, &filter, error, sizeof(error)) != 0)
 		abort();
 	if (!whole->malformed && !whole->fault.reason && whole->in_ticks &&
 	        (scan.malformed || fuzz_slices(&scan) != fuzz_slices(whole)))
@@ -97,7 +97,7 @@ static void fuzz_write(const struct fxt_scan *scan, const struct fxt_filter *f)
 	free(data);
 }
 
-static void fuzz_choose(struct fxt_choice *choice, const uint8_t *how, const struct fxt_scan *scan)
+static void fuzz_choose(struct fxt_query_filter *choice, const uint8_t *how, const struct fxt_scan *scan)
 {
 	static const enum fxt_choose chosen[] = {
 	        FXT_CHOOSE_PROCESS, FXT_CHOOSE_THREAD, FXT_CHOOSE_FUNCTION, FXT_CHOOSE_UNDER};
@@ -114,22 +114,22 @@ static void fuzz_choose(struct fxt_choice *choice, const uint8_t *how, const str
 		choice->min_ns = all / 255 * how[3];
 	for (unsigned i = 0; i < sizeof(chosen) / sizeof(*chosen); i++)
 		if (how[0] & FUZZ_PROCESS << i)
-			fxt_choice_set(choice, chosen[i], pattern);
+			fxt_query_filter_set(choice, chosen[i], pattern);
 }
 
 static void fuzz_cut(const struct fxt_source *source, const uint8_t *how)
 {
-	struct fxt_choice choice = {0};
+	struct fxt_query_filter choice = {0};
 	struct fxt_filter filter;
 	struct fxt_scan scan;
 	char error[1024];
 
 	fxt_scan(&scan, source, NULL);
 	fuzz_choose(&choice, how, &scan);
-	if (fxt_choice_apply(&choice, &scan, &filter, error, sizeof(error)) == 0 && scan.filter)
+	if (fxt_query_filter_apply(&choice, &scan, &filter, error, sizeof(error)) == 0 && scan.filter)
 		fuzz_write(&scan, &filter);
 	fxt_filter_free(&filter);
-	fxt_choice_free(&choice);
+	fxt_query_filter_free(&choice);
 	fxt_scan_free(&scan);
 }
 

@@ -10,7 +10,7 @@
 #include "file.h"
 #include "fxt/export/export.h"
 #include "fxt/sql/tables.h"
-#include "reader/slices/choice.h"
+#include "reader/slices/query_filter.h"
 #include "reader/trace/source.h"
 
 struct fuzz_format {
@@ -62,7 +62,7 @@ static void fuzz_run_to_stream(const struct fuzz_format *format, struct fxt_expo
 static void fuzz_export(const struct fxt_source *source, const uint8_t *how)
 {
 	const struct fuzz_format *format = &formats[(how[1] >> 1) % (sizeof(formats) / sizeof(*formats))];
-	struct fxt_choice choice = {0};
+	struct fxt_query_filter choice = {0};
 	char pattern[7] = {0};
 	struct fxt_export e = {.name = "trace",
 	        .source = source,
@@ -72,12 +72,12 @@ static void fuzz_export(const struct fxt_source *source, const uint8_t *how)
 
 	memcpy(pattern, how + 2, 6);
 	if (*pattern && format->properties & FXT_EXPORT_OF_CHOICE && !fxt_flame_is_heap(e.wanted.cost))
-		fxt_choice_set(&choice, FXT_CHOOSE_FUNCTION, pattern);
+		fxt_query_filter_set(&choice, FXT_CHOOSE_FUNCTION, pattern);
 	if (format->properties & FXT_EXPORT_OF_FILES)
 		fuzz_run_to_files(format, &e);
 	else
 		fuzz_run_to_stream(format, &e);
-	fxt_choice_free(&choice);
+	fxt_query_filter_free(&choice);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

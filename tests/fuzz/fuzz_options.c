@@ -26,7 +26,7 @@ static void fuzz_parse(int count, char **arguments)
 	                FXT_COMMAND_LINE_WRONG &&
 	        !memchr(error, 0, sizeof(error)))
 		abort();
-	fxt_selection_free(&options.filter);
+	fxt_record_filter_free(&options.filter);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	fxt_options_default(&options);
 	if (json_is_object(config))
 		fxt_trace_config_read(config, &options, wrong, sizeof(wrong));
-	fxt_selection_free(&options.filter);
+	fxt_record_filter_free(&options.filter);
 	json_decref(config);
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include "random.h"
 #include "trace.h"
 
-#include "reader/slices/choice.h"
+#include "reader/slices/query_filter.h"
 #include "reader/trace/duration.h"
 #include "reader/stats/functions.h"
 #include "reader/stats/slowest.h"
@@ -122,11 +122,11 @@ static void wrong_values(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
-		struct fxt_choice choice = {0};
+		struct fxt_query_filter choice = {0};
 
-		if (!fxt_choice_set(&choice, wrong[i].what, wrong[i].value))
+		if (!fxt_query_filter_set(&choice, wrong[i].what, wrong[i].value))
 			fail_msg("%s", wrong[i].value);
-		fxt_choice_free(&choice);
+		fxt_query_filter_free(&choice);
 	}
 }
 
@@ -221,9 +221,9 @@ static void sums_of(const struct opened *opened, struct fxt_function sums[THREAD
 	free(threads);
 }
 
-static void choose(struct fxt_choice *choice, enum fxt_choose what, const char *format, ...)
+static void choose(struct fxt_query_filter *choice, enum fxt_choose what, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
-static void choose(struct fxt_choice *choice, enum fxt_choose what, const char *format, ...)
+static void choose(struct fxt_query_filter *choice, enum fxt_choose what, const char *format, ...)
 {
 	char value[64];
 	va_list values;
@@ -231,22 +231,22 @@ static void choose(struct fxt_choice *choice, enum fxt_choose what, const char *
 	va_start(values, format);
 	vsnprintf(value, sizeof(value), format, values);
 	va_end(values);
-	assert_null(fxt_choice_set(choice, what, value));
+	assert_null(fxt_query_filter_set(choice, what, value));
 }
 
 static struct fxt_function chosen_sums[THREADS][NAMES], sums[THREADS][NAMES];
 
-static void sums_under(const struct opened *opened, struct fxt_choice *choice)
+static void sums_under(const struct opened *opened, struct fxt_query_filter *choice)
 {
 	struct fxt_filter filter;
 	struct fxt_scan *scan = (struct fxt_scan *)&opened->scan;
 	char error[256] = "";
 
-	if (fxt_choice_apply(choice, scan, &filter, error, sizeof(error)) != 0)
+	if (fxt_query_filter_apply(choice, scan, &filter, error, sizeof(error)) != 0)
 		fail_msg("%s", error);
 	sums_of(opened, chosen_sums);
 	fxt_filter_free(&filter);
-	fxt_choice_free(choice);
+	fxt_query_filter_free(choice);
 	scan->filter = NULL;
 }
 
@@ -269,7 +269,7 @@ static void parts_of_traces(void **state)
 	(void)state;
 	for (uint64_t round = 0; round < 500; round++) {
 		struct opened all, part;
-		struct fxt_choice choice = {0};
+		struct fxt_query_filter choice = {0};
 		uint64_t from = random_below(100), to = from + 1 + random_below(60);
 		bool by_thread = round & 1, by_time = round & 2, by_under = round & 4;
 
@@ -283,7 +283,7 @@ static void parts_of_traces(void **state)
 		if (by_under)
 			choose(&choice, FXT_CHOOSE_UNDER, "b");
 		if (by_time && from > all.scan.end) {
-			fxt_choice_free(&choice);
+			fxt_query_filter_free(&choice);
 			close_trace(&all);
 			continue;
 		}
@@ -317,7 +317,7 @@ static void hidden_functions(void **state)
 	(void)state;
 	for (uint64_t round = 0; round < 200; round++) {
 		struct opened all;
-		struct fxt_choice choice = {0};
+		struct fxt_query_filter choice = {0};
 		uint64_t least = random_below(20), calls[THREADS][NAMES] = {0};
 
 		make_trace(&all, round);
@@ -370,7 +370,7 @@ static void longest(void **state)
 				slices[calls++] = slices[i];
 		qsort(slices, calls, sizeof(*slices), longest_first);
 		fxt_patterns_add(&pattern, "c");
-		bool *names = fxt_choice_names(&pattern, &all.scan);
+		bool *names = fxt_query_filter_names(&pattern, &all.scan);
 
 		assert_true(fxt_slowest_read(&found, &all.scan, names, false, most, 2 + round % 3));
 		assert_int_equal(found.all_calls, calls);
@@ -416,15 +416,16 @@ static void complaints(void **state)
 	(void)state;
 	make_trace(&all, 1);
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct fxt_choice choice = {0};
+		struct fxt_query_filter choice = {0};
 		struct fxt_filter filter;
 		char error[256];
 
 		choose(&choice, cases[i].what, "%s", cases[i].value);
-		assert_int_equal(fxt_choice_apply(&choice, &all.scan, &filter, error, sizeof(error)), -1);
+		assert_int_equal(
+		        fxt_query_filter_apply(&choice, &all.scan, &filter, error, sizeof(error)), -1);
 		assert_string_equal(error, cases[i].complaint);
 		assert_null(all.scan.filter);
-		fxt_choice_free(&choice);
+		fxt_query_filter_free(&choice);
 	}
 	close_trace(&all);
 }

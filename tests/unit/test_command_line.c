@@ -79,7 +79,7 @@ static void filters(void **state)
 	        parse(&o, ARGV("-F", "a", "--not-under=b", "-D", "4094", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.filter.under, FXT_UNDER_ONLY | FXT_UNDER_NOT);
 	assert_int_equal(o.depth_limit, 4094);
-	fxt_selection_free(&o.filter);
+	fxt_record_filter_free(&o.filter);
 	assert_int_equal(parse(&o, ARGV("-t", "a::b:1us", "-t2us", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.limits.min_duration_ns, 2000);
 	assert_true(o.filter.has_limits);
@@ -88,7 +88,7 @@ static void filters(void **state)
 	assert_int_equal(parse(&o, ARGV("--max-calls=0", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.limits.first_counted, 1);
 	assert_true(fxt_options_elide_calls(&o));
-	fxt_selection_free(&o.filter);
+	fxt_record_filter_free(&o.filter);
 	assert_int_equal(parse(&o, ARGV("--trigger=a>b:start", "--trigger=v<x::y>::get>2ms:snapshot/1s",
 	                                   "--trigger=c>1us:terminate", "p")),
 	        FXT_COMMAND_LINE_RUN);
@@ -104,7 +104,7 @@ static void filters(void **state)
 	assert_int_equal(o.filter.count, 2);
 	assert_int_equal(o.filter.triggers, FXT_TRIGGERS_END);
 	assert_false(o.filter.has_limits || fxt_options_elide_calls(&o));
-	fxt_selection_free(&o.filter);
+	fxt_record_filter_free(&o.filter);
 	assert_int_equal(parse(&o, ARGV("--trigger=f=begin:start/once-after=3", "--trigger=f=end:stop",
 	                                   "--trigger=signal=SIGSEGV:snapshot/after=10ms/1h",
 	                                   "--trigger=signal=KILL:stop", "--trigger=exit!=0:terminate", "p")),
@@ -118,7 +118,7 @@ static void filters(void **state)
 	assert_int_equal(o.triggers[2].every_ns, UINT64_C(3600000000000));
 	assert_int_equal(o.triggers[3].number, 9);
 	assert_int_equal(o.triggers[4].event, FXT_TRIGGER_ON_OTHER_EXIT);
-	fxt_selection_free(&o.filter);
+	fxt_record_filter_free(&o.filter);
 	for (int i = 0; i < 17; i++) {
 		static const char *const wrong[] = {"--trigger=x", "--trigger=:stop", "--trigger=f>1ms:start",
 		        "--trigger==begin:start", "--trigger=f=begin:start/1s",
@@ -129,7 +129,7 @@ static void filters(void **state)
 		        "--trigger=a:stop/", "--trigger=fifteen_letters:stop"};
 
 		assert_int_equal(parse(&o, ARGV((char *)wrong[i], "p")), FXT_COMMAND_LINE_WRONG);
-		fxt_selection_free(&o.filter);
+		fxt_record_filter_free(&o.filter);
 	}
 	for (int i = 0; i < 4; i++) {
 		static const char *const wrong[] = {"0", "8191", "-1", "2x"};

@@ -2,14 +2,14 @@
  * The part of a trace that a question is about: parsed from options, applied to a scan. All
  * commands with these options use this code.
  *
- *   fxt_choice_set(&choice, FXT_CHOOSE_FUNCTION, "parse*");
+ *   fxt_query_filter_set(&query, FXT_CHOOSE_FUNCTION, "parse*");
  *   fxt_scan(&scan, source, NULL);
- *   fxt_choice_apply(&choice, &scan, &filter, error, sizeof(error));     walks use scan.filter
+ *   fxt_query_filter_apply(&query, &scan, &filter, error, sizeof(error));     walks use scan.filter
  *   ... walks ...
  *   fxt_filter_free(&filter);
  */
-#ifndef FXT_READER_CHOICE_H
-#define FXT_READER_CHOICE_H
+#ifndef FXT_READER_QUERY_FILTER_H
+#define FXT_READER_QUERY_FILTER_H
 
 #include "pattern.h"
 #include "scan.h"
@@ -27,7 +27,7 @@ enum fxt_choose {
 	FXT_CHOICES
 };
 
-struct fxt_choice {
+struct fxt_query_filter {
 	struct fxt_patterns patterns[FXT_CHOOSE_UNDER + 1];
 	enum { FXT_TIME_ALL, FXT_TIME_BETWEEN, FXT_TIME_LAST, FXT_TIME_DURING } time;
 	uint64_t from_ns, to_ns; /* BETWEEN; for LAST, from_ns is the length */
@@ -38,29 +38,29 @@ struct fxt_choice {
 
 /* Takes over the value of an option. An option that is given twice means either value.
  * Returns NULL, or the fault of the value as half a sentence. */
-const char *fxt_choice_set(struct fxt_choice *choice, enum fxt_choose what, const char *value);
+const char *fxt_query_filter_set(struct fxt_query_filter *query, enum fxt_choose what, const char *value);
 
 /* Whether everything is chosen. */
-bool fxt_choice_is_all(const struct fxt_choice *choice);
+bool fxt_query_filter_is_all(const struct fxt_query_filter *query);
 
 /*
- * Makes a filter of a choice, for one trace, and sets scan->filter. The filter is NULL if
+ * Makes a filter of a query, for one trace, and sets scan->filter. The filter is NULL if
  * everything is chosen and the trace was not cut to a time (cut.h); the time of a cut trace
  * is always chosen. Walks the trace to find the time of a function. Returns 0, or -1 with
  * one line in error[error_bytes] that names what the trace lacks; then there is no filter.
  */
-int fxt_choice_apply(const struct fxt_choice *choice, struct fxt_scan *scan, struct fxt_filter *filter,
-        char *error, size_t error_bytes);
+int fxt_query_filter_apply(const struct fxt_query_filter *query, struct fxt_scan *scan,
+        struct fxt_filter *filter, char *error, size_t error_bytes);
 
 void fxt_filter_free(struct fxt_filter *filter);
-void fxt_choice_free(struct fxt_choice *choice);
+void fxt_query_filter_free(struct fxt_query_filter *query);
 
 /* The names that the patterns match, as an array by id; NULL if they match none. The caller
  * frees it. */
-bool *fxt_choice_names(const struct fxt_patterns *patterns, const struct fxt_scan *scan);
+bool *fxt_query_filter_names(const struct fxt_patterns *patterns, const struct fxt_scan *scan);
 
 /* Writes the reason why no name matches: "no function is 'pars'; did you mean 'parse'?" */
-void fxt_choice_explain(
+void fxt_query_filter_explain(
         const struct fxt_patterns *patterns, const struct fxt_scan *scan, char *error, size_t error_bytes);
 
 #endif

@@ -3,7 +3,7 @@
  * scan. Runs on the command's main thread, before the walks that use the filter. A name
  * that the trace does not have must be an error, not an empty result.
  */
-#include "choice.h"
+#include "query_filter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,89 +17,89 @@ enum { RANK_MAX = 10000 };
 
 /* ---- options ---- */
 
-static const char *choice_set_between(struct fxt_choice *choice, const char *value)
+static const char *query_filter_set_between(struct fxt_query_filter *query, const char *value)
 {
 	const char *dots = strstr(value, ".."), *end = value;
 
-	choice->from_ns = 0;
-	choice->to_ns = UINT64_MAX;
+	query->from_ns = 0;
+	query->to_ns = UINT64_MAX;
 	if (!dots)
 		return "is no FROM..TO, 'last DURATION' or 'during FUNCTION'";
 	if (dots > value)
-		end = fxt_duration_end(value, &choice->from_ns);
-	if (end != dots || (dots[2] && !fxt_duration_parse(dots + 2, &choice->to_ns)))
+		end = fxt_duration_end(value, &query->from_ns);
+	if (end != dots || (dots[2] && !fxt_duration_parse(dots + 2, &query->to_ns)))
 		return "is no FROM..TO: these are times since the trace's start with a unit, as 1.5s..20s";
-	if (choice->from_ns >= choice->to_ns)
+	if (query->from_ns >= query->to_ns)
 		return "ends before it begins";
-	choice->time = FXT_TIME_BETWEEN;
+	query->time = FXT_TIME_BETWEEN;
 	return NULL;
 }
 
 /* "NAME" or "NAME:K". The colons of C++ names do not count. */
-static const char *choice_set_during(struct fxt_choice *choice, const char *value)
+static const char *query_filter_set_during(struct fxt_query_filter *query, const char *value)
 {
 	const char *colon = strrchr(value, ':');
 	char name[4096];
 	size_t bytes = strlen(value);
 
-	choice->rank = 0;
+	query->rank = 0;
 	if (colon && colon > value && colon[-1] != ':' && colon[1] &&
 	        strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
-		choice->rank = strtoull(colon + 1, NULL, 10);
+		query->rank = strtoull(colon + 1, NULL, 10);
 		bytes = (size_t)(colon - value);
-		if (choice->rank < 1 || choice->rank > RANK_MAX)
+		if (query->rank < 1 || query->rank > RANK_MAX)
 			return "has a rank that is not from 1 to 10000";
 	}
 	if (bytes >= sizeof(name))
 		return "is too long";
 	memcpy(name, value, bytes);
 	name[bytes] = '\0';
-	choice->time = FXT_TIME_DURING;
-	fxt_patterns_free(&choice->during);
-	return fxt_patterns_add(&choice->during, name);
+	query->time = FXT_TIME_DURING;
+	fxt_patterns_free(&query->during);
+	return fxt_patterns_add(&query->during, name);
 }
 
-static const char *choice_set_time(struct fxt_choice *choice, const char *value)
+static const char *query_filter_set_time(struct fxt_query_filter *query, const char *value)
 {
 	if (strncmp(value, "during ", 7) == 0)
-		return choice_set_during(choice, value + 7);
+		return query_filter_set_during(query, value + 7);
 	if (strncmp(value, "last ", 5) != 0)
-		return choice_set_between(choice, value);
-	choice->time = FXT_TIME_LAST;
-	return fxt_duration_parse(value + 5, &choice->from_ns) ? NULL
-	                                                       : "is no duration with a unit, as last 2s";
+		return query_filter_set_between(query, value);
+	query->time = FXT_TIME_LAST;
+	return fxt_duration_parse(value + 5, &query->from_ns) ? NULL
+	                                                      : "is no duration with a unit, as last 2s";
 }
 
-const char *fxt_choice_set(struct fxt_choice *choice, enum fxt_choose what, const char *value)
+const char *fxt_query_filter_set(struct fxt_query_filter *query, enum fxt_choose what, const char *value)
 {
 	if (what == FXT_CHOOSE_TIME)
-		return choice_set_time(choice, value);
+		return query_filter_set_time(query, value);
 	if (what == FXT_CHOOSE_MIN)
-		return fxt_duration_parse(value, &choice->min_ns) ? NULL
-		                                                  : "is no duration with a unit, as 1.5ms";
-	return fxt_patterns_add(&choice->patterns[what], value);
+		return fxt_duration_parse(value, &query->min_ns) ? NULL
+		                                                 : "is no duration with a unit, as 1.5ms";
+	return fxt_patterns_add(&query->patterns[what], value);
 }
 
-bool fxt_choice_is_all(const struct fxt_choice *choice)
+bool fxt_query_filter_is_all(const struct fxt_query_filter *query)
 {
 	for (unsigned i = 0; i <= FXT_CHOOSE_UNDER; i++)
-		if (choice->patterns[i].count > 0)
+		if (query->patterns[i].count > 0)
 			return false;
-	return choice->time == FXT_TIME_ALL && choice->min_ns == 0;
+	return query->time == FXT_TIME_ALL && query->min_ns == 0;
 }
 
-void fxt_choice_free(struct fxt_choice *choice)
+void fxt_query_filter_free(struct fxt_query_filter *query)
 {
 	for (unsigned i = 0; i <= FXT_CHOOSE_UNDER; i++)
-		fxt_patterns_free(&choice->patterns[i]);
-	fxt_patterns_free(&choice->during);
-	*choice = (struct fxt_choice){0};
+		fxt_patterns_free(&query->patterns[i]);
+	fxt_patterns_free(&query->during);
+	*query = (struct fxt_query_filter){0};
 }
 
 /* ---- names ---- */
 
 /* Finds which of `count` things are chosen. Returns NULL if none is. */
-static bool *choice_of(const struct fxt_patterns *patterns, const struct fxt_scan *scan, size_t count,
+static bool *query_filter_of(const struct fxt_patterns *patterns, const struct fxt_scan *scan, size_t count,
         bool (*is_chosen)(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id))
 {
 	bool *chosen = fxt_allocate(count + 1);
@@ -113,18 +113,19 @@ static bool *choice_of(const struct fxt_patterns *patterns, const struct fxt_sca
 	return NULL;
 }
 
-static bool choice_has_name(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+static bool query_filter_has_name(
+        const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
 {
 	return fxt_patterns_match(patterns, scan->tables.strings[id]);
 }
 
-bool *fxt_choice_names(const struct fxt_patterns *patterns, const struct fxt_scan *scan)
+bool *fxt_query_filter_names(const struct fxt_patterns *patterns, const struct fxt_scan *scan)
 {
-	return choice_of(patterns, scan, scan->tables.string_count, choice_has_name);
+	return query_filter_of(patterns, scan, scan->tables.string_count, query_filter_has_name);
 }
 
 /* Matches a whole path, or the part behind any of its slashes. */
-static bool choice_has_path(const struct fxt_patterns *patterns, struct fxt_span path)
+static bool query_filter_has_path(const struct fxt_patterns *patterns, struct fxt_span path)
 {
 	if (path.bytes == 0)
 		return false;
@@ -137,23 +138,26 @@ static bool choice_has_path(const struct fxt_patterns *patterns, struct fxt_span
 	return false;
 }
 
-static bool choice_has_module(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+static bool query_filter_has_module(
+        const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
 {
 	for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(&scan->origins, id, o));)
-		if (choice_has_path(patterns, scan->tables.strings[o->module]))
+		if (query_filter_has_path(patterns, scan->tables.strings[o->module]))
 			return true;
 	return false;
 }
 
-static bool choice_has_file(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+static bool query_filter_has_file(
+        const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
 {
 	for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(&scan->origins, id, o));)
-		if (choice_has_path(patterns, scan->tables.strings[o->file]))
+		if (query_filter_has_path(patterns, scan->tables.strings[o->file]))
 			return true;
 	return false;
 }
 
-static bool choice_has_process(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+static bool query_filter_has_process(
+        const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
 {
 	const struct fxt_tables *t = &scan->tables;
 	uint64_t koid = t->threads[id].process;
@@ -162,7 +166,8 @@ static bool choice_has_process(const struct fxt_patterns *patterns, const struct
 	        patterns, t->strings[fxt_tables_object_name(t, FXT_OBJECT_PROCESS, koid)], koid);
 }
 
-static bool choice_has_thread(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+static bool query_filter_has_thread(
+        const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
 {
 	const struct fxt_tables *t = &scan->tables;
 	uint64_t koid = t->threads[id].thread;
@@ -174,7 +179,7 @@ static bool choice_has_thread(const struct fxt_patterns *patterns, const struct 
 /* ---- what a trace does not have ---- */
 
 /* Offers a name as a whole, or in its short form. */
-static void choice_consider_name(struct fxt_nearest *nearest, char **shortened, struct fxt_span name)
+static void query_filter_consider_name(struct fxt_nearest *nearest, char **shortened, struct fxt_span name)
 {
 	char *copy = fxt_allocate(name.bytes + 1);
 	const char *before = nearest->best.data;
@@ -189,7 +194,7 @@ static void choice_consider_name(struct fxt_nearest *nearest, char **shortened, 
 	*shortened = copy;
 }
 
-void fxt_choice_explain(
+void fxt_query_filter_explain(
         const struct fxt_patterns *patterns, const struct fxt_scan *scan, char *error, size_t error_bytes)
 {
 	const char *pattern = fxt_patterns_text(patterns);
@@ -200,9 +205,9 @@ void fxt_choice_explain(
 
 	/* If the trace does not say which strings are functions, any string may be. */
 	for (size_t i = 0; i < scan->origins.count; i++)
-		choice_consider_name(&nearest, &shortened, t->strings[scan->origins.items[i].name]);
+		query_filter_consider_name(&nearest, &shortened, t->strings[scan->origins.items[i].name]);
 	for (uint32_t id = 1; scan->origins.count == 0 && id < t->string_count; id++)
-		choice_consider_name(&nearest, &shortened, t->strings[id]);
+		query_filter_consider_name(&nearest, &shortened, t->strings[id]);
 	length = snprintf(error, error_bytes, "no function is called '%s'", pattern);
 	if (nearest.best.bytes > 0 && length > 0 && (size_t)length < error_bytes)
 		snprintf(error + length, error_bytes - (size_t)length, "; did you mean '%.*s'?",
@@ -214,14 +219,15 @@ void fxt_choice_explain(
 
 /* Narrows what is chosen already to what the patterns choose of one kind of things. Returns
  * false if nothing is left. */
-static bool choice_narrow(bool **chosen, const struct fxt_patterns *patterns, const struct fxt_scan *scan,
-        size_t count, bool (*is_chosen)(const struct fxt_patterns *, const struct fxt_scan *, uint32_t))
+static bool query_filter_narrow(bool **chosen, const struct fxt_patterns *patterns,
+        const struct fxt_scan *scan, size_t count,
+        bool (*is_chosen)(const struct fxt_patterns *, const struct fxt_scan *, uint32_t))
 {
 	bool *these, any = false;
 
 	if (patterns->count == 0)
 		return true;
-	these = choice_of(patterns, scan, count, is_chosen);
+	these = query_filter_of(patterns, scan, count, is_chosen);
 	if (!these)
 		return false;
 	for (size_t i = 0; *chosen && i < count; i++)
@@ -234,57 +240,57 @@ static bool choice_narrow(bool **chosen, const struct fxt_patterns *patterns, co
 }
 
 /* A length of time in units of the scan, rounded up. */
-static uint64_t choice_from_ns(const struct fxt_scan *scan, uint64_t ns)
+static uint64_t query_filter_from_ns(const struct fxt_scan *scan, uint64_t ns)
 {
 	double ticks = ceil((double)ns * (double)scan->rate.ticks_per_second / 1e9);
 
 	return ticks < 0x1p64 ? (uint64_t)ticks : UINT64_MAX;
 }
 
-static uint64_t choice_add(uint64_t a, uint64_t b)
+static uint64_t query_filter_add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static bool choice_find_during(const struct fxt_choice *choice, const struct fxt_scan *scan,
+static bool query_filter_find_during(const struct fxt_query_filter *query, const struct fxt_scan *scan,
         struct fxt_filter *filter, char *error, size_t error_bytes)
 {
-	bool *names = fxt_choice_names(&choice->during, scan);
+	bool *names = fxt_query_filter_names(&query->during, scan);
 	struct fxt_slowest slowest = {0};
 
 	if (names)
-		fxt_slowest_read(&slowest, scan, names, false, (size_t)choice->rank, fxt_walk_workers(scan));
+		fxt_slowest_read(&slowest, scan, names, false, (size_t)query->rank, fxt_walk_workers(scan));
 	if (slowest.all_calls == 0)
-		fxt_choice_explain(&choice->during, scan, error, error_bytes);
-	else if (choice->rank > slowest.all_calls)
+		fxt_query_filter_explain(&query->during, scan, error, error_bytes);
+	else if (query->rank > slowest.all_calls)
 		snprintf(error, error_bytes, "there are not so many calls of '%s'",
-		        fxt_patterns_text(&choice->during));
-	bool is_found = slowest.all_calls > 0 && choice->rank <= slowest.all_calls;
+		        fxt_patterns_text(&query->during));
+	bool is_found = slowest.all_calls > 0 && query->rank <= slowest.all_calls;
 
 	if (is_found) {
-		filter->from = choice->rank ? slowest.calls[choice->rank - 1].slice.start : slowest.start;
-		filter->to = choice->rank ? slowest.calls[choice->rank - 1].slice.end : slowest.end;
-		filter->to = choice_add(filter->to, 1);
+		filter->from = query->rank ? slowest.calls[query->rank - 1].slice.start : slowest.start;
+		filter->to = query->rank ? slowest.calls[query->rank - 1].slice.end : slowest.end;
+		filter->to = query_filter_add(filter->to, 1);
 	}
 	fxt_slowest_free(&slowest);
 	free(names);
 	return is_found;
 }
 
-static bool choice_find_time(const struct fxt_choice *choice, const struct fxt_scan *scan,
+static bool query_filter_find_time(const struct fxt_query_filter *query, const struct fxt_scan *scan,
         struct fxt_filter *filter, char *error, size_t error_bytes)
 {
-	uint64_t back = choice_from_ns(scan, choice->from_ns);
+	uint64_t back = query_filter_from_ns(scan, query->from_ns);
 
 	filter->to = UINT64_MAX;
-	if (choice->time == FXT_TIME_DURING)
-		return choice_find_during(choice, scan, filter, error, error_bytes);
-	if (choice->time == FXT_TIME_LAST) {
+	if (query->time == FXT_TIME_DURING)
+		return query_filter_find_during(query, scan, filter, error, error_bytes);
+	if (query->time == FXT_TIME_LAST) {
 		filter->from = scan->end - scan->start > back ? scan->end - back : 0;
-	} else if (choice->time == FXT_TIME_BETWEEN) {
-		filter->from = choice->from_ns > 0 ? choice_add(scan->start, back) : 0;
-		if (choice->to_ns < UINT64_MAX)
-			filter->to = choice_add(scan->start, choice_from_ns(scan, choice->to_ns));
+	} else if (query->time == FXT_TIME_BETWEEN) {
+		filter->from = query->from_ns > 0 ? query_filter_add(scan->start, back) : 0;
+		if (query->to_ns < UINT64_MAX)
+			filter->to = query_filter_add(scan->start, query_filter_from_ns(scan, query->to_ns));
 		if (filter->from > scan->end) {
 			snprintf(error, error_bytes, "the time that was chosen is behind its end");
 			return false;
@@ -293,7 +299,7 @@ static bool choice_find_time(const struct fxt_choice *choice, const struct fxt_s
 	return true;
 }
 
-static bool choice_find_all(const struct fxt_choice *choice, const struct fxt_scan *scan,
+static bool query_filter_find_all(const struct fxt_query_filter *query, const struct fxt_scan *scan,
         struct fxt_filter *filter, char *error, size_t error_bytes)
 {
 	static const struct {
@@ -301,37 +307,37 @@ static bool choice_find_all(const struct fxt_choice *choice, const struct fxt_sc
 		const char *complaint;
 		bool (*is_chosen)(const struct fxt_patterns *, const struct fxt_scan *, uint32_t);
 	} kinds[] = {
-	        {FXT_CHOOSE_PROCESS, "no process is '%s'", choice_has_process},
-	        {FXT_CHOOSE_THREAD, "no thread is '%s'", choice_has_thread},
-	        {FXT_CHOOSE_FUNCTION, NULL, choice_has_name},
-	        {FXT_CHOOSE_MODULE, "no function is known to be of module '%s'", choice_has_module},
-	        {FXT_CHOOSE_FILE, "no function is known to be of source file '%s'", choice_has_file},
-	        {FXT_CHOOSE_UNDER, NULL, choice_has_name},
+	        {FXT_CHOOSE_PROCESS, "no process is '%s'", query_filter_has_process},
+	        {FXT_CHOOSE_THREAD, "no thread is '%s'", query_filter_has_thread},
+	        {FXT_CHOOSE_FUNCTION, NULL, query_filter_has_name},
+	        {FXT_CHOOSE_MODULE, "no function is known to be of module '%s'", query_filter_has_module},
+	        {FXT_CHOOSE_FILE, "no function is known to be of source file '%s'", query_filter_has_file},
+	        {FXT_CHOOSE_UNDER, NULL, query_filter_has_name},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		const struct fxt_patterns *patterns = &choice->patterns[kinds[i].what];
+		const struct fxt_patterns *patterns = &query->patterns[kinds[i].what];
 		bool is_object = kinds[i].what <= FXT_CHOOSE_THREAD;
 		bool **chosen = is_object                           ? &filter->threads
 		                : kinds[i].what == FXT_CHOOSE_UNDER ? &filter->under
 		                                                    : &filter->names;
 
-		if (choice_narrow(chosen, patterns, scan,
+		if (query_filter_narrow(chosen, patterns, scan,
 		            is_object ? scan->tables.thread_count : scan->tables.string_count,
 		            kinds[i].is_chosen))
 			continue;
 		if (kinds[i].complaint)
 			snprintf(error, error_bytes, kinds[i].complaint, fxt_patterns_text(patterns));
 		else
-			fxt_choice_explain(patterns, scan, error, error_bytes);
+			fxt_query_filter_explain(patterns, scan, error, error_bytes);
 		return false;
 	}
-	return choice_find_time(choice, scan, filter, error, error_bytes);
+	return query_filter_find_time(query, scan, filter, error, error_bytes);
 }
 
 /* A trace that was cut to a time holds nothing outside of it, except the rest of slices
  * that cross its boundaries. */
-static bool choice_stay_inside(
+static bool query_filter_stay_inside(
         const struct fxt_scan *scan, struct fxt_filter *filter, char *error, size_t error_bytes)
 {
 	if (!(scan->cut.what & FXT_CUT_TIME))
@@ -345,15 +351,15 @@ static bool choice_stay_inside(
 	return filter->from < filter->to;
 }
 
-int fxt_choice_apply(const struct fxt_choice *choice, struct fxt_scan *scan, struct fxt_filter *filter,
-        char *error, size_t error_bytes)
+int fxt_query_filter_apply(const struct fxt_query_filter *query, struct fxt_scan *scan,
+        struct fxt_filter *filter, char *error, size_t error_bytes)
 {
-	*filter = (struct fxt_filter){.to = UINT64_MAX, .least = choice_from_ns(scan, choice->min_ns)};
+	*filter = (struct fxt_filter){.to = UINT64_MAX, .least = query_filter_from_ns(scan, query->min_ns)};
 	scan->filter = NULL;
-	if (fxt_choice_is_all(choice) && !(scan->cut.what & FXT_CUT_TIME))
+	if (fxt_query_filter_is_all(query) && !(scan->cut.what & FXT_CUT_TIME))
 		return 0;
-	if (!choice_find_all(choice, scan, filter, error, error_bytes) ||
-	        !choice_stay_inside(scan, filter, error, error_bytes)) {
+	if (!query_filter_find_all(query, scan, filter, error, error_bytes) ||
+	        !query_filter_stay_inside(scan, filter, error, error_bytes)) {
 		fxt_filter_free(filter);
 		return -1;
 	}
