@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "limits.h"
+#include "assertions.h"
 #include "reader/trace/index.h"
 #include "reader/trace/text.h"
 
@@ -103,14 +103,14 @@ static int check_file(const char *name, const struct fxt_archive *archive)
 /* Reads the earlier traces, if a rule refers to them. */
 static int check_against(char *command, char **against, size_t count, const struct fxt_options *wanted)
 {
-	const char *relative = fxt_limits_relative();
+	const char *relative = fxt_assertions_relative();
 
 	if (relative && count == 0)
 		return fxt_bad_usage(command, "'%s' needs --against, a trace from before", relative);
 	if (!relative && count > 0)
 		return fxt_bad_usage(
 		        command, "--against needs a rule with a share, as --fail-if='f.total > +5%%'");
-	return relative ? fxt_limits_learn(wanted, command, against, count) : FXT_DONE;
+	return relative ? fxt_assertions_learn(wanted, command, against, count) : FXT_DONE;
 }
 
 int fxt_command_check(int argc, char **argv)
@@ -130,7 +130,7 @@ int fxt_command_check(int argc, char **argv)
 		const char *problem = NULL;
 
 		if (option == FAIL_IF)
-			problem = fxt_limits_add(optarg);
+			problem = fxt_assertions_add(optarg);
 		else if (option == AGAINST)
 			against[against_count++] = optarg;
 		else
@@ -140,15 +140,15 @@ int fxt_command_check(int argc, char **argv)
 	}
 	if (status == FXT_DONE)
 		learned = check_against(argv[0], against, against_count, &wanted);
-	if (status == FXT_DONE && learned != FXT_FAILED && fxt_limits_count() > 0)
-		status = fxt_each_scan(argc, argv, &wanted, fxt_limits_answer);
+	if (status == FXT_DONE && learned != FXT_FAILED && fxt_assertions_count() > 0)
+		status = fxt_each_scan(argc, argv, &wanted, fxt_assertions_answer);
 	else if (learned == FXT_FAILED)
 		status = FXT_FAILED;
 	else if (status == FXT_DONE && is_asked)
 		status = fxt_bad_usage(argv[0], "--json, --csv and the choice of a part need --fail-if");
 	else if (status == FXT_DONE)
 		status = fxt_each_archive(argc, argv, check_file);
-	fxt_limits_free();
+	fxt_assertions_free();
 	fxt_query_filter_free(&wanted.choice);
 	free(against);
 	return learned > status ? learned : status;

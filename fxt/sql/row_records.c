@@ -121,7 +121,8 @@ static void rows_on_event(struct fxt_sql_rows *rows, const struct fxt_view *view
 
 	if (!is_loss && rows_kind_of_event(view->event.type) != rows->kind)
 		return;
-	if (!fxt_sql_is_within(&rows->limits, row.start, row.end, row.thread, row.name, row.category, row.id))
+	if (!fxt_sql_is_within(
+	            &rows->constraints, row.start, row.end, row.thread, row.name, row.category, row.id))
 		return;
 	if (is_loss) {
 		if (!fxt_sql_rows_has(rows, &slice) ||
@@ -130,7 +131,7 @@ static void rows_on_event(struct fxt_sql_rows *rows, const struct fxt_view *view
 		row.number = lost.value.word;
 	}
 	fxt_sql_rows_set_caller(rows, &row, rows_around(rows, row.thread, row.start));
-	if (rows->limits.caller && rows->limits.caller != row.caller)
+	if (rows->constraints.caller && rows->constraints.caller != row.caller)
 		return;
 	if (rows->kind == FXT_SQL_COUNTERS) {
 		rows_add_series(rows, view, &row);
@@ -169,7 +170,7 @@ static void rows_on_switch(struct fxt_sql_rows *rows, const struct fxt_view *vie
 	        .number = rows_koid(t, view, view->scheduling.incoming),
 	        .value = rows_koid(t, view, view->scheduling.outgoing)};
 
-	if (fxt_sql_is_within(&rows->limits, time, time, FXT_NOTHING, FXT_NOTHING, FXT_NOTHING, offset))
+	if (fxt_sql_is_within(&rows->constraints, time, time, FXT_NOTHING, FXT_NOTHING, FXT_NOTHING, offset))
 		fxt_spill_add(&rows->rows, &row);
 }
 

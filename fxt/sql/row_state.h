@@ -20,7 +20,7 @@ struct fxt_sql_details {
 struct fxt_sql_rows {
 	struct fxt_sql_trace *trace;
 	enum fxt_sql_rows_kind kind;
-	struct fxt_sql_limits limits;
+	struct fxt_sql_constraints constraints;
 	unsigned needs;
 	struct fxt_walker walker;
 	bool is_done;
@@ -51,8 +51,8 @@ void fxt_sql_rows_set_caller(
 void fxt_sql_rows_on_record(
         void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset);
 
-/* True if a row is within the limits. */
-static inline bool fxt_sql_is_within(const struct fxt_sql_limits *l, uint64_t start, uint64_t end,
+/* True if a row is within the constraints. */
+static inline bool fxt_sql_is_within(const struct fxt_sql_constraints *l, uint64_t start, uint64_t end,
         uint32_t thread, uint32_t name, uint32_t category, uint64_t id)
 {
 	return start >= l->start_from && start <= l->start_to && end >= l->end_from && end <= l->end_to &&

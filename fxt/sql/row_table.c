@@ -2,7 +2,7 @@
  * The virtual tables of SQLite for rows: the choice of the constraints that limit what is
  * read, and cursors. Runs on the main thread, called by SQLite.
  */
-#include "limits.h"
+#include "constraints.h"
 #include "tables.h"
 
 #include <stdlib.h>
@@ -57,10 +57,10 @@ static int row_plan(sqlite3_vtab *base, sqlite3_index_info *plan)
 	const struct fxt_sql_client *client = ((struct fxt_sql_connection *)base)->client;
 	const struct fxt_sql_table *table = client->table;
 	double blocks = (double)client->trace->scan.source->bytes / 24 + 1, rows = blocks;
-	char *limits = sqlite3_malloc(PLANNED * plan->nConstraint + 1);
+	char *constraints = sqlite3_malloc(PLANNED * plan->nConstraint + 1);
 	int used = 0;
 
-	if (!limits)
+	if (!constraints)
 		return SQLITE_NOMEM;
 	for (int i = 0; i < plan->nConstraint; i++) {
 		const struct sqlite3_index_constraint *constraint = &plan->aConstraint[i];
@@ -73,14 +73,14 @@ static int row_plan(sqlite3_vtab *base, sqlite3_index_info *plan)
 		        (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ &&
 		                sqlite3_stricmp(sqlite3_vtab_collation(plan, i), "BINARY") != 0))
 			continue;
-		limits[PLANNED * used] = (char)('A' + field);
-		limits[PLANNED * used + 1] = (char)constraint->op;
-		limits[PLANNED * used + 2] = row_is_list(plan, i, field) ? 'l' : '1';
+		constraints[PLANNED * used] = (char)('A' + field);
+		constraints[PLANNED * used + 1] = (char)constraint->op;
+		constraints[PLANNED * used + 2] = row_is_list(plan, i, field) ? 'l' : '1';
 		plan->aConstraintUsage[i].argvIndex = ++used;
 		row_estimate(field, constraint->op == SQLITE_INDEX_CONSTRAINT_EQ, &blocks, &rows);
 	}
-	limits[PLANNED * used] = '\0';
-	plan->idxStr = limits;
+	constraints[PLANNED * used] = '\0';
+	plan->idxStr = constraints;
 	plan->needToFreeIdxStr = 1;
 	for (int i = 0; i < table->column_count; i++)
 		if (plan->colUsed >> (i < 63 ? i : 63) & 1)
@@ -128,17 +128,17 @@ static int row_filter(
         sqlite3_vtab_cursor *base, int needs, const char *planned, int count, sqlite3_value **values)
 {
 	struct row_cursor *cursor = (struct row_cursor *)base;
-	struct fxt_sql_limits limits = fxt_sql_no_limits;
+	struct fxt_sql_constraints constraints = fxt_sql_no_constraints;
 
 	row_end(cursor);
 	for (int i = 0; i < count; i++)
-		fxt_sql_limit(&limits, cursor->client->trace,
+		fxt_sql_constrain(&constraints, cursor->client->trace,
 		        (enum fxt_sql_field)(planned[PLANNED * i] - 'A'),
 		        (unsigned char)planned[PLANNED * i + 1], planned[PLANNED * i + 2] == 'l', values[i]);
-	if (limits.caller)
+	if (constraints.caller)
 		needs |= FXT_SQL_NEEDS_CALLER;
 	cursor->rows = fxt_sql_rows_open(
-	        cursor->client->trace, cursor->client->table->kind, &limits, (unsigned)needs);
+	        cursor->client->trace, cursor->client->table->kind, &constraints, (unsigned)needs);
 	return row_next(base);
 }
 

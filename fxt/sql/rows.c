@@ -6,22 +6,22 @@
 
 #include <stdlib.h>
 
-const struct fxt_sql_limits fxt_sql_no_limits = {
+const struct fxt_sql_constraints fxt_sql_no_constraints = {
         .start_to = UINT64_MAX, .end_to = UINT64_MAX, .longest = UINT64_MAX};
 
-void fxt_sql_limits_free(struct fxt_sql_limits *limits)
+void fxt_sql_constraints_free(struct fxt_sql_constraints *constraints)
 {
-	free(limits->threads);
-	free(limits->names);
-	free(limits->categories);
-	*limits = fxt_sql_no_limits;
+	free(constraints->threads);
+	free(constraints->names);
+	free(constraints->categories);
+	*constraints = fxt_sql_no_constraints;
 }
 
 /* ---- slices ---- */
 
 static inline bool rows_wants_slice(const struct fxt_sql_rows *rows, const struct fxt_slice *slice)
 {
-	return fxt_sql_is_within(&rows->limits, slice->start, slice->end, slice->thread, slice->name,
+	return fxt_sql_is_within(&rows->constraints, slice->start, slice->end, slice->thread, slice->name,
 	               slice->category, slice->offset) &&
 	       fxt_sql_rows_has(rows, slice);
 }
@@ -52,7 +52,7 @@ static void rows_add_slice(struct fxt_sql_rows *rows, const struct fxt_slice *sl
 		details->arguments = NULL;
 	}
 	fxt_sql_rows_set_caller(rows, &row, parent);
-	if (rows->limits.caller == 0 || rows->limits.caller == row.caller)
+	if (rows->constraints.caller == 0 || rows->constraints.caller == row.caller)
 		fxt_spill_add(&rows->rows, &row);
 	else
 		free(row.arguments);
@@ -134,11 +134,11 @@ static inline void rows_leaf(void *state, const struct fxt_slice *slice, const s
 static const struct fxt_visitor rows_visitor = {
         .enter = rows_enter, .leave = rows_leave, .leaf = rows_leaf, .record = fxt_sql_rows_on_record};
 
-/* Sets the range of blocks to read: those within the limits, and those inside a wanted
+/* Sets the range of blocks to read: those within the constraints, and those inside a wanted
  * slice that is open. */
 static void rows_set_window(struct fxt_sql_rows *rows)
 {
-	const struct fxt_sql_limits *l = &rows->limits;
+	const struct fxt_sql_constraints *l = &rows->constraints;
 	struct fxt_walker *w = &rows->walker;
 
 	w->from = l->start_from > l->end_from ? l->start_from : l->end_from;
@@ -152,16 +152,17 @@ static void rows_set_window(struct fxt_sql_rows *rows)
 }
 
 struct fxt_sql_rows *fxt_sql_rows_open(struct fxt_sql_trace *trace, enum fxt_sql_rows_kind kind,
-        const struct fxt_sql_limits *limits, unsigned needs)
+        const struct fxt_sql_constraints *constraints, unsigned needs)
 {
 	struct fxt_sql_rows *rows = fxt_allocate(sizeof(*rows));
 
 	rows->trace = trace;
 	rows->kind = kind;
-	rows->limits = *limits;
+	rows->constraints = *constraints;
 	rows->needs = needs;
-	rows->is_done = limits->start_from > limits->start_to || limits->end_from > limits->end_to ||
-	                limits->shortest > limits->longest;
+	rows->is_done = constraints->start_from > constraints->start_to ||
+	                constraints->end_from > constraints->end_to ||
+	                constraints->shortest > constraints->longest;
 	fxt_walk_begin(&rows->walker, &trace->scan);
 	rows->walker.takes_records = true;
 	rows->walker.omits_plain = kind >= FXT_SQL_WAITS && !(needs & FXT_SQL_NEEDS_CALLER);
@@ -195,7 +196,7 @@ void fxt_sql_rows_close(struct fxt_sql_rows *rows)
 	free(rows->arguments);
 	fxt_spill_free(&rows->rows);
 	fxt_walk_end(&rows->walker);
-	fxt_sql_limits_free(&rows->limits);
+	fxt_sql_constraints_free(&rows->constraints);
 	free(rows);
 }
 

@@ -7,7 +7,7 @@
  * rows than a block gives.
  *
  * Limits say which rows are wanted. Blocks that cannot have any of them are not read. Rows
- * may lie a little outside the limits: the caller must check them again.
+ * may lie a little outside the constraints: the caller must check them again.
  */
 #ifndef FXT_FXT_SQL_ROWS_H
 #define FXT_FXT_SQL_ROWS_H
@@ -46,7 +46,7 @@ struct fxt_sql_row {
 	char *arguments; /* JSON; owned by the rows, valid until the next one */
 };
 
-struct fxt_sql_limits {
+struct fxt_sql_constraints {
 	uint64_t start_from, start_to, end_from, end_to; /* in units of the scan */
 	uint64_t shortest, longest;                      /* length, in units of the scan */
 	uint64_t id;                                     /* 0: any */
@@ -62,12 +62,12 @@ enum {
 	FXT_SQL_NEEDS_ARGUMENTS = 4,
 };
 
-extern const struct fxt_sql_limits fxt_sql_no_limits;
-void fxt_sql_limits_free(struct fxt_sql_limits *limits);
+extern const struct fxt_sql_constraints fxt_sql_no_constraints;
+void fxt_sql_constraints_free(struct fxt_sql_constraints *constraints);
 
-/* Takes ownership of the memory that the limits have allocated. */
+/* Takes ownership of the memory that the constraints have allocated. */
 struct fxt_sql_rows *fxt_sql_rows_open(struct fxt_sql_trace *trace, enum fxt_sql_rows_kind kind,
-        const struct fxt_sql_limits *limits, unsigned needs);
+        const struct fxt_sql_constraints *constraints, unsigned needs);
 void fxt_sql_rows_close(struct fxt_sql_rows *rows);
 
 /* Returns false if there are no more rows. */

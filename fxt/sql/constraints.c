@@ -1,9 +1,9 @@
 /*
- * Converts the constraints of a WHERE clause to limits of rows: ranges of time, single
+ * Converts the constraints of a WHERE clause to constraints of rows: ranges of time, single
  * records, and sets of ids. Runs on the main thread when a query begins. A limit must never
  * exclude a row that satisfies the constraint.
  */
-#include "limits.h"
+#include "constraints.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static void limit_lower(uint64_t *from, uint64_t to)
 		*from = to;
 }
 
-static void limit_time(struct fxt_sql_limits *l, const struct fxt_sql_trace *trace, enum fxt_sql_field field,
-        int comparison, sqlite3_value *value)
+static void limit_time(struct fxt_sql_constraints *l, const struct fxt_sql_trace *trace,
+        enum fxt_sql_field field, int comparison, sqlite3_value *value)
 {
 	int type = sqlite3_value_numeric_type(value);
 	int64_t least = sqlite3_value_int64(value), most = least;
@@ -111,7 +111,7 @@ static void limit_time(struct fxt_sql_limits *l, const struct fxt_sql_trace *tra
 
 /* ---- single records ---- */
 
-static void limit_record(struct fxt_sql_limits *l, const struct fxt_sql_trace *trace,
+static void limit_record(struct fxt_sql_constraints *l, const struct fxt_sql_trace *trace,
         enum fxt_sql_field field, sqlite3_value *value)
 {
 	uint64_t id = (uint64_t)sqlite3_value_int64(value), start, end;
@@ -201,7 +201,7 @@ static bool limit_add(struct match *m, unsigned char *wanted, size_t count, sqli
 	return true;
 }
 
-static void limit_by_id(struct fxt_sql_limits *l, struct match *m, bool is_list, sqlite3_value *value)
+static void limit_by_id(struct fxt_sql_constraints *l, struct match *m, bool is_list, sqlite3_value *value)
 {
 	const struct fxt_tables *t = &m->trace->scan.tables;
 	bool is_name =
@@ -233,21 +233,21 @@ static void limit_by_id(struct fxt_sql_limits *l, struct match *m, bool is_list,
 	*limit = wanted;
 }
 
-void fxt_sql_limit(struct fxt_sql_limits *limits, const struct fxt_sql_trace *trace, enum fxt_sql_field field,
-        int comparison, bool is_list, sqlite3_value *value)
+void fxt_sql_constrain(struct fxt_sql_constraints *constraints, const struct fxt_sql_trace *trace,
+        enum fxt_sql_field field, int comparison, bool is_list, sqlite3_value *value)
 {
 	struct match match = {.trace = trace, .field = field, .comparison = comparison};
 
 	switch (limit_role(field)) {
 	case TIME:
-		limit_time(limits, trace, field, comparison, value);
+		limit_time(constraints, trace, field, comparison, value);
 		break;
 	case IDENTITY:
-		limit_record(limits, trace, field, value);
+		limit_record(constraints, trace, field, value);
 		break;
 	case LISTED_NUMBER:
 	case LISTED_TEXT:
-		limit_by_id(limits, &match, is_list, value);
+		limit_by_id(constraints, &match, is_list, value);
 		break;
 	case NONE:
 		break;

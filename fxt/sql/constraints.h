@@ -1,5 +1,5 @@
 /*
- * Constraints of a WHERE clause as limits of rows (rows.h). Limits are hints and may be
+ * Constraints of a WHERE clause as constraints of rows (rows.h). Limits are hints and may be
  * loose: SQLite rechecks every row.
  */
 #ifndef FXT_FXT_SQL_LIMITS_H
@@ -17,8 +17,8 @@ bool fxt_sql_is_limit(enum fxt_sql_field field, int comparison);
  * column may be equal to. */
 bool fxt_sql_takes_list(enum fxt_sql_field field);
 
-/* Narrows the limits. With is_list, `value` is the list. */
-void fxt_sql_limit(struct fxt_sql_limits *limits, const struct fxt_sql_trace *trace, enum fxt_sql_field field,
-        int comparison, bool is_list, sqlite3_value *value);
+/* Narrows the constraints. With is_list, `value` is the list. */
+void fxt_sql_constrain(struct fxt_sql_constraints *constraints, const struct fxt_sql_trace *trace,
+        enum fxt_sql_field field, int comparison, bool is_list, sqlite3_value *value);
 
 #endif

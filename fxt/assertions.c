@@ -3,7 +3,7 @@
  * the main thread; traces are walked on several. It must not give a verdict that lost
  * records could reverse.
  */
-#include "limits.h"
+#include "assertions.h"
 
 #include <math.h>
 #include <inttypes.h>
@@ -48,22 +48,23 @@ static size_t rule_count, rule_room;
 
 /* ---- rules ---- */
 
-static bool limits_set_metric(struct rule *rule, const char *name, size_t bytes)
+static bool assertions_set_metric(struct rule *rule, const char *name, size_t bytes)
 {
 	return fxt_figure_named((struct fxt_span){name, bytes}, &rule->metric);
 }
 
 /* Parses the function and the metric, `bytes` of text. The last dot separates them,
  * because a name may have dots itself, such as operator(). */
-static const char *limits_set_subject(struct rule *rule, const char *text, size_t bytes)
+static const char *assertions_set_subject(struct rule *rule, const char *text, size_t bytes)
 {
 	const char *open = memchr(text, '(', bytes), *dot = memrchr(text, '.', bytes);
 	const char *name = text, *name_end = dot;
 	char copy[1024];
 
-	if (dot && limits_set_metric(rule, dot + 1, (size_t)(text + bytes - dot - 1))) {
+	if (dot && assertions_set_metric(rule, dot + 1, (size_t)(text + bytes - dot - 1))) {
 		name_end = dot;
-	} else if (open && text[bytes - 1] == ')' && limits_set_metric(rule, text, (size_t)(open - text))) {
+	} else if (open && text[bytes - 1] == ')' &&
+	           assertions_set_metric(rule, text, (size_t)(open - text))) {
 		name = open + 1;
 		name_end = text + bytes - 1;
 	} else {
@@ -77,7 +78,7 @@ static const char *limits_set_subject(struct rule *rule, const char *text, size_
 }
 
 /* Parses +5% or -2.5%; a decrease must be less than 100%. */
-static bool limits_set_share(struct rule *rule, const char *text)
+static bool assertions_set_share(struct rule *rule, const char *text)
 {
 	size_t digits = strspn(text + 1, "0123456789.");
 	char *end;
@@ -87,20 +88,20 @@ static bool limits_set_share(struct rule *rule, const char *text)
 	return digits > 0 && end == text + 1 + digits && strcmp(end, "%") == 0 && rule->factor > 0;
 }
 
-static bool limits_set_value(struct rule *rule, const char *text)
+static bool assertions_set_value(struct rule *rule, const char *text)
 {
 	char *end;
 
 	text += strspn(text, " ");
 	if (*text == '+' || *text == '-')
-		return limits_set_share(rule, text);
+		return assertions_set_share(rule, text);
 	if (rule->metric != FXT_CALLS)
 		return fxt_duration_parse(text, &rule->value);
 	rule->value = strtoull(text, &end, 10);
 	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
-const char *fxt_limits_add(const char *text)
+const char *fxt_assertions_add(const char *text)
 {
 	size_t at = strlen(text), bytes;
 	struct rule rule = {.text = text};
@@ -115,9 +116,9 @@ const char *fxt_limits_add(const char *text)
 	rule.is_equal = text[at] == '=';
 	while (bytes > 0 && text[bytes - 1] == ' ')
 		bytes--;
-	const char *problem = bytes ? limits_set_subject(&rule, text, bytes) : "names no function";
+	const char *problem = bytes ? assertions_set_subject(&rule, text, bytes) : "names no function";
 
-	if (!problem && !limits_set_value(&rule, text + at + rule.is_equal)) {
+	if (!problem && !assertions_set_value(&rule, text + at + rule.is_equal)) {
 		fxt_patterns_free(&rule.function);
 		problem = rule.metric == FXT_CALLS
 		                  ? "has no number of calls behind its operator, nor a share as +5%"
@@ -131,12 +132,12 @@ const char *fxt_limits_add(const char *text)
 	return NULL;
 }
 
-size_t fxt_limits_count(void)
+size_t fxt_assertions_count(void)
 {
 	return rule_count;
 }
 
-const char *fxt_limits_relative(void)
+const char *fxt_assertions_relative(void)
 {
 	for (size_t i = 0; i < rule_count; i++)
 		if (rules[i].factor > 0)
@@ -144,7 +145,7 @@ const char *fxt_limits_relative(void)
 	return NULL;
 }
 
-void fxt_limits_free(void)
+void fxt_assertions_free(void)
 {
 	for (size_t i = 0; i < rule_count; i++) {
 		fxt_patterns_free(&rules[i].function);
@@ -159,7 +160,7 @@ void fxt_limits_free(void)
 
 /* Measures a rule's metric over all matching functions together, in ns. Returns false if
  * there were no calls. */
-static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
+static bool assertions_measure(const struct rule *rule, const struct fxt_scan *scan,
         const struct fxt_thread_times *times, double *value, bool *is_whole)
 {
 	bool *names = fxt_query_filter_names(&rule->function, scan);
@@ -187,7 +188,7 @@ static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
 
 /* True if the metric would ignore elided calls: their sums are not split by time or by
  * caller. */
-static bool limits_misses_elided(const struct fxt_scan *scan)
+static bool assertions_misses_elided(const struct fxt_scan *scan)
 {
 	uint64_t least = scan->filter ? scan->filter->least : 0, longest = 0;
 
@@ -198,17 +199,18 @@ static bool limits_misses_elided(const struct fxt_scan *scan)
 }
 
 /* The reason why a trace may lack calls; NULL: it has all. */
-static const char *limits_doubt(const struct fxt_scan *scan)
+static const char *assertions_doubt(const struct fxt_scan *scan)
 {
 	const char *lacks = fxt_lacks_calls(scan);
 
-	return lacks                        ? lacks
-	       : limits_misses_elided(scan) ? "calls that were left out are told in sums of the whole alone"
-	                                    : NULL;
+	return lacks ? lacks
+	       : assertions_misses_elided(scan)
+	               ? "calls that were left out are told in sums of the whole alone"
+	               : NULL;
 }
 
 /* True if the verdict on the measured value would be the same without losses. */
-static bool limits_is_sure(const struct rule *rule, bool exceeds)
+static bool assertions_is_sure(const struct rule *rule, bool exceeds)
 {
 	enum doubt doubt = doubts[rule->metric];
 
@@ -217,19 +219,19 @@ static bool limits_is_sure(const struct rule *rule, bool exceeds)
 
 /* As above, for losses in the earlier traces: a higher earlier value raises the limit,
  * so that less exceeds it. */
-static bool limits_is_sure_beside(const struct rule *rule, bool exceeds)
+static bool assertions_is_sure_beside(const struct rule *rule, bool exceeds)
 {
 	enum doubt doubt = doubts[rule->metric];
 
 	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds != rule->is_above);
 }
 
-static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, bool is_there, double value,
-        double limit, const char **reason)
+static int assertions_verdict(const struct rule *rule, const struct fxt_scan *scan, bool is_there,
+        double value, double limit, const char **reason)
 {
 	bool exceeds = (rule->is_above ? value > limit : value < limit) || (rule->is_equal && value == limit);
 
-	*reason = limits_doubt(scan);
+	*reason = assertions_doubt(scan);
 	if (!is_there) {
 		*reason = *reason ? *reason : "the trace has no call of it";
 		return FXT_UNKNOWN;
@@ -242,9 +244,9 @@ static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, 
 		*reason = rule->doubt ? rule->doubt : "no trace from before has a call of it";
 		return FXT_UNKNOWN;
 	}
-	if (*reason && !limits_is_sure(rule, exceeds))
+	if (*reason && !assertions_is_sure(rule, exceeds))
 		return FXT_UNKNOWN;
-	if (rule->doubt && !limits_is_sure_beside(rule, exceeds)) {
+	if (rule->doubt && !assertions_is_sure_beside(rule, exceeds)) {
 		*reason = rule->doubt;
 		return FXT_UNKNOWN;
 	}
@@ -253,7 +255,7 @@ static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, 
 
 /* ---- before ---- */
 
-static int limits_compare(const void *left, const void *right)
+static int assertions_compare(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
 
@@ -261,7 +263,7 @@ static int limits_compare(const void *left, const void *right)
 }
 
 /* The median of the earlier traces. */
-static double limits_before(const struct rule *rule)
+static double assertions_before(const struct rule *rule)
 {
 	size_t middle = rule->before_count / 2;
 
@@ -273,27 +275,27 @@ static double limits_before(const struct rule *rule)
 
 /* A trace without calls of a function has no figures of it, except 0 calls and a total
  * time of 0. */
-static void limits_learn_rule(
+static void assertions_learn_rule(
         struct rule *rule, const struct fxt_scan *scan, const struct fxt_thread_times *times, bool has_chosen)
 {
 	bool is_there = false, is_whole = true, counts = rule->metric <= FXT_SELF;
 	double value = 0;
 
 	if (has_chosen)
-		is_there = limits_measure(rule, scan, times, &value, &is_whole) && !isnan(value);
+		is_there = assertions_measure(rule, scan, times, &value, &is_whole) && !isnan(value);
 	if (is_there || counts) {
 		fxt_make_room(rule->before, rule->before_count, rule->before_room);
 		rule->before[rule->before_count++] = value;
-		qsort(rule->before, rule->before_count, sizeof(*rule->before), limits_compare);
+		qsort(rule->before, rule->before_count, sizeof(*rule->before), assertions_compare);
 	}
 	rule->was_there |= is_there;
-	if (limits_doubt(scan) || !is_whole)
+	if (assertions_doubt(scan) || !is_whole)
 		rule->doubt = "a trace from before is not whole";
 }
 
 static const struct fxt_options *learning;
 
-static int limits_learn(const char *name, const struct fxt_source *source)
+static int assertions_learn(const char *name, const struct fxt_source *source)
 {
 	struct fxt_thread_times times;
 	struct fxt_filter filter;
@@ -308,7 +310,7 @@ static int limits_learn(const char *name, const struct fxt_source *source)
 
 	for (size_t i = 0; i < rule_count; i++)
 		if (rules[i].factor > 0)
-			limits_learn_rule(&rules[i], &scan, &times, has_chosen);
+			assertions_learn_rule(&rules[i], &scan, &times, has_chosen);
 	if (has_chosen)
 		fxt_filter_free(&filter);
 	int status = fxt_report_unread(name, scan.malformed, &scan.fault);
@@ -318,15 +320,15 @@ static int limits_learn(const char *name, const struct fxt_source *source)
 	return status;
 }
 
-int fxt_limits_learn(const struct fxt_options *options, char *command, char **files, size_t count)
+int fxt_assertions_learn(const struct fxt_options *options, char *command, char **files, size_t count)
 {
 	learning = options;
-	return fxt_each_source_of(command, files, count, limits_learn);
+	return fxt_each_source_of(command, files, count, assertions_learn);
 }
 
 /* ---- verdicts on a trace ---- */
 
-static void limits_print_value(char text[32], const struct rule *rule, double value)
+static void assertions_print_value(char text[32], const struct rule *rule, double value)
 {
 	if (rule->metric == FXT_CALLS)
 		snprintf(text, 32, "%.0f", value);
@@ -334,7 +336,7 @@ static void limits_print_value(char text[32], const struct rule *rule, double va
 		snprintf(text, 32, "%s", fxt_time_text(value).text);
 }
 
-int fxt_limits_answer(const char *name, struct fxt_scan *scan)
+int fxt_assertions_answer(const char *name, struct fxt_scan *scan)
 {
 	static const struct fxt_column columns[] = {{"verdict", "verdict", FXT_COLUMN_TEXT, 0},
 	        {"measured", "measured", FXT_COLUMN_TEXT, 0}, {"rule", "fails if", FXT_COLUMN_TEXT, 0},
@@ -352,16 +354,16 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		const struct rule *rule = &rules[i];
 		const char *reason;
 		char number[32], number_before[32], remark[64] = "";
-		double before = limits_before(rule);
+		double before = assertions_before(rule);
 		double limit = rule->factor > 0 ? before * rule->factor : (double)rule->value;
 		double value = 0;
 		bool is_whole, is_known;
-		bool is_there = limits_measure(rule, scan, &times, &value, &is_whole);
-		int verdict = limits_verdict(rule, scan, is_there, value, limit, &reason);
+		bool is_there = assertions_measure(rule, scan, &times, &value, &is_whole);
+		int verdict = assertions_verdict(rule, scan, is_there, value, limit, &reason);
 		struct fxt_cell measured = fxt_cell_unknown();
 
-		limits_print_value(number, rule, value);
-		limits_print_value(number_before, rule, before);
+		assertions_print_value(number, rule, value);
+		assertions_print_value(number_before, rule, before);
 		if (rule->was_there)
 			snprintf(remark, sizeof(remark), " (before %s)", number_before);
 		is_known = is_there && !isnan(value);

@@ -15,22 +15,22 @@ enum { FXT_UNKNOWN = 3, FXT_EXCEEDED = 4 };
 /* Adds a rule: FUNCTION.METRIC OPERATOR VALUE or METRIC(FUNCTION) OPERATOR VALUE. A
  * value with a sign, such as +5%, is relative. Returns NULL, or a phrase that says what
  * is wrong with the rule. */
-const char *fxt_limits_add(const char *rule);
+const char *fxt_assertions_add(const char *rule);
 
 /* The number of rules. */
-size_t fxt_limits_count(void);
+size_t fxt_assertions_count(void);
 
 /* Returns a relative rule; NULL if there is none. */
-const char *fxt_limits_relative(void);
+const char *fxt_assertions_relative(void);
 
 /* Reads earlier traces, with the same choice, as the reference for relative rules.
  * Returns the worst status. */
-int fxt_limits_learn(const struct fxt_options *options, char *command, char **files, size_t count);
+int fxt_assertions_learn(const struct fxt_options *options, char *command, char **files, size_t count);
 
 /* Compares a trace with the rules and prints a row for each; a callback of
  * fxt_each_scan(). */
-int fxt_limits_answer(const char *name, struct fxt_scan *scan);
+int fxt_assertions_answer(const char *name, struct fxt_scan *scan);
 
-void fxt_limits_free(void);
+void fxt_assertions_free(void);
 
 #endif
