@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "live_rows.h"
+#include "live_tracks.h"
 #include "perfetto.h"
 #include "protobuf.h"
 #include "reader/trace/utf8.h"
@@ -253,5 +253,5 @@ int fxt_heap_profile_append(
 	free(p->part.data);
 	free(p->item.data);
 	free(p);
-	return failed ? failed : fxt_live_rows_append(sink, heap);
+	return failed ? failed : fxt_live_tracks_append(sink, heap);
 }

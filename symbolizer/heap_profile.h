@@ -18,7 +18,7 @@
 
 #define FXT_HEAP_PROFILE_BLOB "fxt: heap profile"
 
-/* Appends the profiles of a heap that was read with curves, and its rows (live_rows.h).
+/* Appends the profiles of a heap that was read with curves, and its rows (live_tracks.h).
  * Returns 0, or an errno value. */
 int fxt_heap_profile_append(
         struct fxt_sink *sink, const struct fxt_heap *heap, fxt_heap_name *name, void *context);

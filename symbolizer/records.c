@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "function_row.h"
+#include "function_track.h"
 #include "heap_profile.h"
 #include "modules.h"
 #include "naming.h"
@@ -43,10 +43,10 @@ struct rewrite {
 	void *providers; /* tree by id */
 	struct provider *provider;
 	bool has_heap, has_profile;
-	struct fxt_function_rows functions; /* the functions that got their names */
-	uint64_t first_ticks;               /* of the first event; 0 = there was none yet */
-	uint64_t ticks_per_second;          /* from the first initialization record */
-	const uint64_t *copied;             /* everything before it in the archive is in the sink */
+	struct fxt_function_tracks functions; /* the functions that got their names */
+	uint64_t first_ticks;                 /* of the first event; 0 = there was none yet */
+	uint64_t ticks_per_second;            /* from the first initialization record */
+	const uint64_t *copied;               /* everything before it in the archive is in the sink */
 	struct fxt_sink sink;
 	struct fxt_frames frames; /* the sink's output, if the archive is to be compressed */
 	uint64_t record[FXT_RECORD_MAX_WORDS];
@@ -158,7 +158,7 @@ static int describe_location(
 	size_t words = fxt_naming_object(
 	        rewrite->record, rewrite->provider->process, address, fxt_string_index(name), function);
 
-	fxt_function_rows_add(&rewrite->functions, rewrite->provider->process, function);
+	fxt_function_tracks_add(&rewrite->functions, rewrite->provider->process, function);
 	return fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
 }
 
@@ -418,7 +418,7 @@ static int append_functions(struct rewrite *rewrite)
 	                                                   : rewrite->ticks_per_second;
 
 	if (rate && rewrite->first_ticks)
-		fxt_function_rows_take(&rewrite->functions, fxt_rate_viewer_ns(rewrite->first_ticks, rate),
+		fxt_function_tracks_take(&rewrite->functions, fxt_rate_viewer_ns(rewrite->first_ticks, rate),
 		        append_function_blob, rewrite);
 	return rewrite->failed;
 }
@@ -461,7 +461,7 @@ int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
 	fxt_frames_end(&rewrite->frames);
 	tdestroy(rewrite->providers, free_provider);
 	fxt_images_free(&rewrite->images);
-	fxt_function_rows_free(&rewrite->functions);
+	fxt_function_tracks_free(&rewrite->functions);
 	free(rewrite);
 	return failed;
 }

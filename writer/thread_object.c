@@ -15,7 +15,7 @@ uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES]
 	        record, capacity, FXT_OBJECT_THREAD, koid, fxt_string_inline(valid, bytes), &process, 1);
 }
 
-uint64_t fxt_heap_row_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
+uint64_t fxt_heap_track_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity)
 {
 	static const char suffix[] = ": heap", row_of[] = FXT_ROW_OF;
@@ -26,6 +26,6 @@ uint64_t fxt_heap_row_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTE
 	        fxt_argument_koid(fxt_string_inline(row_of, sizeof(row_of) - 1), koid)};
 
 	memcpy(row_name + bytes, suffix, sizeof(suffix) - 1);
-	return fxt_put_kernel_object(record, capacity, FXT_OBJECT_THREAD, fxt_heap_row_koid(koid),
+	return fxt_put_kernel_object(record, capacity, FXT_OBJECT_THREAD, fxt_heap_track_koid(koid),
 	        fxt_string_inline(row_name, bytes + sizeof(suffix) - 1), arguments, 2);
 }

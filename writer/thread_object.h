@@ -1,8 +1,8 @@
 /*
  * The kernel-object record of a thread, which gives the thread's name and process.
  *
- * The events of a thread's heap have another thread in their headers, its heap row, and its
- * page faults have their fault row. Viewers therefore draw them apart from the thread's
+ * The events of a thread's heap have another thread in their headers, its heap track, and its
+ * page faults have their fault track. Viewers therefore draw them apart from the thread's
  * calls, which they would cover. A row's object names the thread that its events belong to,
  * and readers count them as that thread's.
  */
@@ -24,8 +24,8 @@
 uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity);
 
-/* The same for the heap row of that thread. */
-uint64_t fxt_heap_row_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
+/* The same for the heap track of that thread. */
+uint64_t fxt_heap_track_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity);
 
 /* The argument of a row's object that has the koid of the thread. */
@@ -34,12 +34,12 @@ uint64_t fxt_heap_row_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTE
 /* The koids of a thread's rows. Viewers cut koids to 32 bits. A thread has bit 30 only once
  * the kernel has given its number out for the 256th time, and bit 29 for the 128th
  * (fxt_thread_koid). */
-static inline uint64_t fxt_heap_row_koid(uint64_t koid)
+static inline uint64_t fxt_heap_track_koid(uint64_t koid)
 {
 	return koid ^ (UINT64_C(1) << 62 | UINT64_C(1) << 30);
 }
 
-static inline uint64_t fxt_fault_row_koid(uint64_t koid)
+static inline uint64_t fxt_fault_track_koid(uint64_t koid)
 {
 	return koid ^ (UINT64_C(1) << 63 | UINT64_C(1) << 29);
 }

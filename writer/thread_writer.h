@@ -61,8 +61,8 @@ struct fxt_thread_writer {
 	uint32_t generation;
 	uint32_t run; /* the fxt_engine.run that the thread's open calls belong to */
 	/* the thread reference of its heap's events, shifted to its place in their headers;
-	 * 0 = none yet (fxt_thread_take_heap_row) */
-	uint32_t heap_row;
+	 * 0 = none yet (fxt_thread_take_heap_track) */
+	uint32_t heap_track;
 
 	/* All fields here that a recorded call touches, in one cache line;
 	 * fxt_stack_color() explains its place. */

@@ -14,7 +14,7 @@
 
 #define COMM_BYTES 16 /* the kernel's limit of a thread's name */
 
-/* How many thread indices may have been given out when the last heap row gets one. The
+/* How many thread indices may have been given out when the last heap track gets one. The
  * others are kept for threads: without an index a thread's calls would need a thread record
  * in each chunk. */
 #define HEAP_ROW_INDICES (FXT_THREAD_LOCAL_INDEX / 2)
@@ -181,35 +181,36 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_thread_
 
 /* With the lock held: returns the index of a row that is the slot's own; 0 = there is no
  * room. */
-static uint32_t thread_register_heap_row(struct fxt_engine *e, const struct fxt_thread_slot *slot)
+static uint32_t thread_register_heap_track(struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
 	uint64_t words;
 
 	if (e->next_thread >= HEAP_ROW_INDICES)
 		return 0;
-	words = fxt_heap_row_object(slot->koid, slot->name, e->process_koid, record, FXT_THREAD_OBJECT_WORDS);
+	words = fxt_heap_track_object(
+	        slot->koid, slot->name, e->process_koid, record, FXT_THREAD_OBJECT_WORDS);
 	if (!words || !fxt_durable_write(e, record, words, false))
 		return 0;
 	words = fxt_put_thread(record, FXT_THREAD_OBJECT_WORDS, (uint8_t)e->next_thread, e->process_koid,
-	        fxt_heap_row_koid(slot->koid));
+	        fxt_heap_track_koid(slot->koid));
 	return fxt_durable_write(e, record, words, false) ? e->next_thread++ : 0;
 }
 
-void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_thread_writer *writer)
+void fxt_thread_take_heap_track(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
 	const struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t mask = fxt_engine_lock(e);
-	uint32_t row = thread_register_heap_row(e, slot);
+	uint32_t row = thread_register_heap_track(e, slot);
 
-	writer->heap_row = (row ? row : slot->thread_index) << 24;
+	writer->heap_track = (row ? row : slot->thread_index) << 24;
 	fxt_engine_unlock(e, mask);
 }
 
 /* With the lock held: whether the slot's thread has a row for its heap. */
-static bool thread_has_heap_row(const struct fxt_engine *e, uint32_t number)
+static bool thread_has_heap_track(const struct fxt_engine *e, uint32_t number)
 {
-	uint32_t row = e->writers[number].heap_row >> 24;
+	uint32_t row = e->writers[number].heap_track >> 24;
 
 	return row && row != fxt_slot(e, number)->thread_index;
 }
@@ -236,11 +237,11 @@ void fxt_thread_rename(
 	                         : 0;
 	bool written = words && fxt_durable_write(e, record, words, false);
 
-	if (written && thread_has_heap_row(e, number)) {
+	if (written && thread_has_heap_track(e, number)) {
 		uint64_t row[FXT_THREAD_OBJECT_WORDS];
 
 		fxt_durable_write(e, row,
-		        fxt_heap_row_object(
+		        fxt_heap_track_object(
 		                slot->koid, slot->name, e->process_koid, row, FXT_THREAD_OBJECT_WORDS),
 		        false);
 	}

@@ -49,11 +49,11 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_thread_
 
 /*
  * Gives the thread of a writer a row for the events of its heap (thread_object.h): registers
- * the row and stores it in writer->heap_row, for the headers of such events. If the table
+ * the row and stores it in writer->heap_track, for the headers of such events. If the table
  * has no room for more than threads, or the durable buffer is full, the row is the thread
  * itself. By the thread, without the lock.
  */
-void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_thread_writer *writer);
+void fxt_thread_take_heap_track(struct fxt_engine *e, struct fxt_thread_writer *writer);
 
 /*
  * To be called when the name of the thread of writer `number` changed. Writes a

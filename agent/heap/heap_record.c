@@ -87,11 +87,11 @@ static bool heap_record_may(struct fxt_thread_writer *writer)
 {
 	if (!agent_may_record(writer))
 		return false;
-	if (writer->heap_row)
+	if (writer->heap_track)
 		return true;
 	if (!heap_record_announce())
 		return false;
-	fxt_thread_take_heap_row(&agent_engine, writer);
+	fxt_thread_take_heap_track(&agent_engine, writer);
 	return true;
 }
 
@@ -176,7 +176,7 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(
 
 	heap_record_walk(caller, &walk);
 	path = agent_path_of_known_walk(&walk);
-	if (likely(path && writer->heap_row && !(size >> 32))) {
+	if (likely(path && writer->heap_track && !(size >> 32))) {
 		if (likely(agent_write_allocation(writer, fxt_slot(&agent_engine, writer->number), pointer,
 		            size, path, agent_engine.clock))) {
 			agent_count(writer, (int64_t)usable, 1);

@@ -55,7 +55,7 @@ static inline void agent_end_write(struct fxt_thread_writer *writer, struct fxt_
 static inline void agent_put_instant(uint64_t *at, uint64_t header, const struct fxt_thread_writer *writer,
         uint64_t ticks, const void *pointer)
 {
-	at[0] = header | writer->heap_row;
+	at[0] = header | writer->heap_track;
 	at[1] = ticks;
 	at[2] = agent_heap.pointer_argument;
 	at[3] = (uint64_t)(uintptr_t)pointer;
@@ -140,7 +140,8 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 {
 	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (unlikely(!writer || size >> 32 || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_row))
+	if (unlikely(
+	            !writer || size >> 32 || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_track))
 		return false;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct agent_heap_thread *thread = &agent_heap_threads[writer->number];
@@ -163,7 +164,7 @@ static inline __attribute__((always_inline)) bool agent_try_freed(
 {
 	struct fxt_thread_writer *writer = agent_self.writer;
 
-	if (unlikely(!writer || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_row))
+	if (unlikely(!writer || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_track))
 		return false;
 	if (unlikely(!agent_write_free(writer, agent_self.slot, pointer, ticks))) {
 		agent_heap_leave(writer);

@@ -1,5 +1,5 @@
 /*
- * Finds the coroutine of a stack pointer, and gives coroutines rows (coroutines.h). Runs on
+ * Finds the coroutine of a stack pointer, and gives coroutines tracks (coroutines.h). Runs on
  * the threads of the program, on the slow path of hooks and around context switches, under
  * one lock. It never calls malloc, and never keeps the lock while it records calls.
  */
@@ -13,15 +13,15 @@
  * many bytes below the newest call's, or above the highest address seen. */
 #define NEAR UINT64_C(8192)
 
-/* Limits of the searches: overlapping stacks, and rows tried for one that no thread
+/* Limits of the searches: overlapping stacks, and tracks tried for one that no thread
  * uses. */
 enum { OVERLAPS = 4, ROWS_TRIED = 64 };
 
-/* A slot for coroutines, in a list by time of last use. Free rows come first. */
-struct row {
+/* A slot for coroutines, in a list by time of last use. Free tracks come first. */
+struct track {
 	struct fxt_thread_writer *writer;
 	struct agent_coroutine *coroutine; /* NULL: it is free */
-	struct row *older, *newer;
+	struct track *older, *newer;
 };
 
 /* A node of a tree that is ordered by `high`, and a heap by `priority` (a treap). */
@@ -33,9 +33,9 @@ struct agent_coroutine {
 	struct agent_coroutine *parent, *left, *right;
 	struct agent_coroutine *outer; /* the coroutine whose stack contains its own */
 	uint32_t inner;                /* how many stacks are part of its own */
-	struct row *row;               /* NULL: it has none */
+	struct track *track;           /* NULL: it has none */
 
-	/* The calls it has open while it has no row. */
+	/* The calls it has open while it has no track. */
 	struct fxt_frame *calls; /* room for 2^room_bits of them; NULL: no room */
 	uint64_t count, frameless_calls;
 	uint32_t room_bits;
@@ -45,8 +45,8 @@ struct agent_coroutine {
 bool agent_stacks_on_stacks;
 static struct fxt_lock lock; /* protects everything here */
 static struct agent_coroutine *root;
-static struct row rows[AGENT_ROWS], *oldest, *newest;
-static uint32_t row_count;
+static struct track tracks[AGENT_ROWS], *oldest, *newest;
+static uint32_t track_count;
 static uint64_t seed;
 
 /* ---- memory ---- */
@@ -225,111 +225,111 @@ static struct agent_coroutine *tree_next(struct agent_coroutine *c)
 	return c->parent;
 }
 
-/* ---- rows ---- */
+/* ---- tracks ---- */
 
-static struct fxt_thread_slot *row_slot(const struct row *row)
+static struct fxt_thread_slot *track_slot(const struct track *track)
 {
-	return fxt_slot(&agent_engine, row->writer->number);
+	return fxt_slot(&agent_engine, track->writer->number);
 }
 
-static bool row_has_calls(const struct row *row)
+static bool track_has_calls(const struct track *track)
 {
-	return !is_sentinel(slot_top(row_slot(row)) - 1);
+	return !is_sentinel(slot_top(track_slot(track)) - 1);
 }
 
-static void row_unlink(struct row *row)
+static void track_unlink(struct track *track)
 {
-	*(row->older ? &row->older->newer : &oldest) = row->newer;
-	*(row->newer ? &row->newer->older : &newest) = row->older;
+	*(track->older ? &track->older->newer : &oldest) = track->newer;
+	*(track->newer ? &track->newer->older : &newest) = track->older;
 }
 
-static void row_is_newest(struct row *row)
+static void track_is_newest(struct track *track)
 {
-	if (row == newest)
+	if (track == newest)
 		return;
-	if (row->older || row->newer || oldest == row)
-		row_unlink(row);
-	row->older = newest;
-	row->newer = NULL;
-	*(newest ? &newest->newer : &oldest) = row;
-	newest = row;
+	if (track->older || track->newer || oldest == track)
+		track_unlink(track);
+	track->older = newest;
+	track->newer = NULL;
+	*(newest ? &newest->newer : &oldest) = track;
+	newest = track;
 }
 
-static void row_is_free(struct row *row)
+static void track_is_free(struct track *track)
 {
-	row->coroutine = NULL;
-	if (row == oldest)
+	track->coroutine = NULL;
+	if (track == oldest)
 		return;
-	row_unlink(row);
-	row->newer = oldest;
-	row->older = NULL;
-	oldest->older = row;
-	oldest = row;
+	track_unlink(track);
+	track->newer = oldest;
+	track->older = NULL;
+	oldest->older = track;
+	oldest = track;
 }
 
-static struct row *row_attach(void)
+static struct track *track_attach(void)
 {
 	static const char word[] = " coroutine ";
 	char name[64], digits[24];
 	size_t length = strnlen(agent_self.slot->name, 16);
-	const char *number = agent_number(digits, row_count + 1);
-	struct row *row = &rows[row_count];
+	const char *number = agent_number(digits, track_count + 1);
+	struct track *track = &tracks[track_count];
 
 	memcpy(name, agent_self.slot->name, length);
 	memcpy(name + length, word, sizeof(word) - 1);
 	strcpy(name + length + sizeof(word) - 1, number);
-	row->writer = fxt_thread_attach_coroutine(&agent_engine, agent_self.writer->number, name);
-	if (!row->writer)
+	track->writer = fxt_thread_attach_coroutine(&agent_engine, agent_self.writer->number, name);
+	if (!track->writer)
 		return NULL;
-	row_count++;
-	return row;
+	track_count++;
+	return track;
 }
 
-/* The row's coroutine keeps the calls that are open on the row, without its waits. */
-static void row_keep_calls(const struct row *row)
+/* The track's coroutine keeps the calls that are open on the track, without its waits. */
+static void track_keep_calls(const struct track *track)
 {
-	const struct fxt_frame *frame = fxt_slot_frames(&agent_engine, row_slot(row)),
-	                       *top = slot_top(row_slot(row));
-	struct agent_coroutine *c = row->coroutine;
+	const struct fxt_frame *frame = fxt_slot_frames(&agent_engine, track_slot(track)),
+	                       *top = slot_top(track_slot(track));
+	struct agent_coroutine *c = track->coroutine;
 
-	c->row = NULL;
-	c->run = row->writer->run;
+	c->track = NULL;
+	c->run = track->writer->run;
 	c->count = 0;
 	if (frame == top || !coroutine_take_calls(c, (uint64_t)(top - frame)))
 		return;
-	c->frameless_calls = row->writer->frameless_calls;
+	c->frameless_calls = track->writer->frameless_calls;
 	for (; frame < top; frame++)
 		if (!fxt_is_wait(frame->function))
 			c->calls[c->count++] = *frame;
 }
 
-/* Returns a row for a coroutine, its writer SLOW_PATH. Another coroutine's calls may still
+/* Returns a track for a coroutine, its writer SLOW_PATH. Another coroutine's calls may still
  * be open on it. */
-static struct row *row_take(void)
+static struct track *track_take(void)
 {
-	struct row *row = oldest;
+	struct track *track = oldest;
 	int tried = 0;
 
-	if (row && !row->coroutine && load_relaxed(&row->writer->busy) == FXT_IDLE)
+	if (track && !track->coroutine && load_relaxed(&track->writer->busy) == FXT_IDLE)
 		goto taken;
-	if (row_count < AGENT_ROWS) {
-		row = row_attach();
-		if (row)
+	if (track_count < AGENT_ROWS) {
+		track = track_attach();
+		if (track)
 			goto taken;
 		return NULL;
 	}
-	while (row && tried++ < ROWS_TRIED &&
-	        (load_relaxed(&row->writer->busy) != FXT_IDLE || row->writer->is_full))
-		row = row->newer;
-	if (!row || tried > ROWS_TRIED) {
+	while (track && tried++ < ROWS_TRIED &&
+	        (load_relaxed(&track->writer->busy) != FXT_IDLE || track->writer->is_full))
+		track = track->newer;
+	if (!track || tried > ROWS_TRIED) {
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return NULL;
 	}
-	if (row->coroutine)
-		row_keep_calls(row);
+	if (track->coroutine)
+		track_keep_calls(track);
 taken:
-	store_relaxed(&row->writer->busy, FXT_SLOW_PATH);
-	return row;
+	store_relaxed(&track->writer->busy, FXT_SLOW_PATH);
+	return track;
 }
 
 /* ---- which coroutine ---- */
@@ -337,7 +337,7 @@ taken:
 /* The stack pointer of its newest call; `high` if it has none open. */
 static uint64_t coroutine_newest(const struct agent_coroutine *c)
 {
-	const struct fxt_frame *call = c->row ? slot_top(row_slot(c->row)) - 1 : NULL;
+	const struct fxt_frame *call = c->track ? slot_top(track_slot(c->track)) - 1 : NULL;
 
 	if (call && !is_sentinel(call))
 		return call->stack_offset;
@@ -376,8 +376,8 @@ static struct agent_coroutine *coroutine_find(uint64_t address)
 	return c && !c->is_exact && coroutine_is_near(c, address) ? c : NULL;
 }
 
-/* The coroutine is gone, and its row is free. Calls open there end when another coroutine
- * takes the row. */
+/* The coroutine is gone, and its track is free. Calls open there end when another coroutine
+ * takes the track. */
 static void coroutine_drop(struct agent_coroutine *c)
 {
 	while (c->inner)
@@ -389,8 +389,8 @@ static void coroutine_drop(struct agent_coroutine *c)
 	if (c->outer)
 		c->outer->inner--;
 	tree_remove(c);
-	if (c->row)
-		row_is_free(c->row);
+	if (c->track)
+		track_is_free(c->track);
 	coroutine_give_calls(c);
 	*c = (struct agent_coroutine){.right = free_coroutines};
 	free_coroutines = c;
@@ -444,7 +444,7 @@ static struct agent_coroutine *coroutine_at(uint64_t address)
 
 static void coroutine_restore_calls(struct agent_coroutine *c)
 {
-	struct fxt_thread_writer *writer = c->row->writer;
+	struct fxt_thread_writer *writer = c->track->writer;
 
 	if (c->run == load_relaxed(&agent_engine.run)) {
 		for (uint64_t i = 0; i < c->count; i++)
@@ -455,28 +455,28 @@ static void coroutine_restore_calls(struct agent_coroutine *c)
 	c->count = c->frameless_calls = 0;
 }
 
-/* Gives the coroutine a row. The lock is held; it is released for a while to record the
- * calls that are open on the row. */
-static bool coroutine_take_row(struct agent_coroutine *c, uint64_t *mask)
+/* Gives the coroutine a track. The lock is held; it is released for a while to record the
+ * calls that are open on the track. */
+static bool coroutine_take_track(struct agent_coroutine *c, uint64_t *mask)
 {
-	struct row *row = row_take();
+	struct track *track = track_take();
 	bool was_left;
 
-	if (!row)
+	if (!track)
 		return false;
-	was_left = !row->coroutine;
-	row->coroutine = c;
-	row_is_newest(row);
-	c->row = row;
-	if (row_has_calls(row) || row->writer->frameless_calls) {
-		agent_self.claimed = row->writer;
+	was_left = !track->coroutine;
+	track->coroutine = c;
+	track_is_newest(track);
+	c->track = track;
+	if (track_has_calls(track) || track->writer->frameless_calls) {
+		agent_self.claimed = track->writer;
 		fxt_unlock(&lock, *mask);
-		(was_left ? agent_abandon_all : agent_suspend_all)(row->writer);
+		(was_left ? agent_abandon_all : agent_suspend_all)(track->writer);
 		*mask = fxt_lock(&lock);
 		if (!agent_self.claimed) /* a handler has made a child, which has no coroutines */
 			return false;
-		if (c->row != row) { /* another thread runs on its stack, or on its former stack */
-			store_release(&row->writer->busy, FXT_IDLE);
+		if (c->track != track) { /* another thread runs on its stack, or on its former stack */
+			store_release(&track->writer->busy, FXT_IDLE);
 			return false;
 		}
 	}
@@ -493,14 +493,14 @@ static struct fxt_thread_writer *coroutine_claim(struct agent_coroutine *c, bool
 	struct fxt_thread_writer *writer = NULL;
 
 	agent_self.coroutine = c;
-	if (c->row && load_relaxed(&c->row->writer->busy) != FXT_IDLE) {
+	if (c->track && load_relaxed(&c->track->writer->busy) != FXT_IDLE) {
 		is_lost = is_call;
-	} else if (c->row) {
-		row_is_newest(c->row);
-		writer = c->row->writer;
+	} else if (c->track) {
+		track_is_newest(c->track);
+		writer = c->track->writer;
 		store_relaxed(&writer->busy, FXT_SLOW_PATH);
-	} else if ((is_call || has_calls) && coroutine_take_row(c, &mask)) {
-		writer = c->row->writer;
+	} else if ((is_call || has_calls) && coroutine_take_track(c, &mask)) {
+		writer = c->track->writer;
 	}
 	agent_self.claimed = writer;
 	fxt_unlock(&lock, mask);
@@ -545,7 +545,7 @@ struct fxt_thread_writer *agent_coroutine_claim_interrupted(void)
 	uint64_t mask = fxt_lock(&lock);
 	struct agent_coroutine *c = coroutine_running();
 
-	if (c && (c->row ? row_has_calls(c->row) : c->count != 0))
+	if (c && (c->track ? track_has_calls(c->track) : c->count != 0))
 		return coroutine_claim(c, false, mask);
 	fxt_unlock(&lock, mask);
 	return NULL;
@@ -567,8 +567,8 @@ static bool coroutine_is_around(const struct agent_coroutine *c, uint64_t high)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	const struct fxt_frame *oldest_call =
-	        c->row ? fxt_slot_frames(&agent_engine, row_slot(c->row)) : c->calls;
-	bool has_calls = c->row ? row_has_calls(c->row) : c->count != 0;
+	        c->track ? fxt_slot_frames(&agent_engine, track_slot(c->track)) : c->calls;
+	bool has_calls = c->track ? track_has_calls(c->track) : c->count != 0;
 
 	return here - c->low < c->high - c->low || (has_calls && oldest_call->stack_offset >= high);
 }
@@ -651,9 +651,9 @@ void agent_coroutines_forget(void)
 	unused_bytes = 0;
 	root = free_coroutines = NULL;
 	memset(free_calls, 0, sizeof(free_calls));
-	memset(rows, 0, row_count * sizeof(rows[0]));
+	memset(tracks, 0, track_count * sizeof(tracks[0]));
 	oldest = newest = NULL;
-	row_count = 0;
+	track_count = 0;
 	agent_stacks_on_stacks = false;
 	agent_self.coroutine = NULL;
 	agent_self.claimed = NULL;

@@ -1,5 +1,5 @@
 /*
- * The stacks of coroutines, and the rows of the trace for their calls.
+ * The stacks of coroutines, and the tracks of the trace for their calls.
  *
  * A coroutine is code on a stack that is neither its thread's own nor a signal stack
  * (stacks.h). A program may have any number of them. The agent knows each by the range of
@@ -8,14 +8,14 @@
  * example as a local array of a function there. The inner stack counts while it runs. Once
  * frames of the outer stack cover it, its function has returned and the coroutine is gone.
  *
- * A coroutine needs a row while it has calls open. A row is a slot of the engine, and there
- * are at most AGENT_ROWS. If every row has open calls, a coroutine that begins a call takes
- * the least recently used row. The calls open on that row end in the trace at that moment,
+ * A coroutine needs a track while it has calls open. A track is a slot of the engine, and there
+ * are at most AGENT_ROWS. If every track has open calls, a coroutine that begins a call takes
+ * the least recently used track. The calls open on that track end in the trace at that moment,
  * and each is recorded once. Their coroutine keeps them aside. When it runs again they are
- * open on its new row, as inherited calls (writer/inherited.h): those slices show what its
+ * open on its new track, as inherited calls (writer/inherited.h): those slices show what its
  * later calls are inside of, and count nothing.
  *
- *   row 7    | f                 ||inherited g       |      f was suspended, g goes on
+ *   track 7    | f                 ||inherited g       |      f was suspended, g goes on
  *            |  | f's callee     ||   | g's callee | |
  */
 #ifndef FXT_AGENT_COROUTINES_H

@@ -9,7 +9,7 @@
 #include "before.h"
 #include "links.h"
 #include "needs.h"
-#include "symbolizer/function_row.h"
+#include "symbolizer/function_track.h"
 #include "symbolizer/heap_profile.h"
 #include "symbolizer/open_calls.h"
 #include "writer/muted.h"

@@ -10,7 +10,7 @@
 #include "fields.h"
 #include "reader/trace/text.h"
 #include "reader/trace/utf8.h"
-#include "symbolizer/function_row.h"
+#include "symbolizer/function_track.h"
 #include "symbolizer/heap_profile.h"
 #include "symbolizer/open_calls.h"
 
@@ -28,7 +28,7 @@ struct merge {
 	                            output; NOBODY: the current one is another trace's */
 	uint64_t *record;        /* a copy of the record, to be changed */
 	size_t room;
-	struct fxt_function_rows functions;
+	struct fxt_function_tracks functions;
 	struct fxt_open_calls_search open; /* for the trace that is being written */
 	struct fxt_open_calls open_calls;  /* of all traces, as the merged trace has them */
 };
@@ -160,7 +160,7 @@ static void merge_function(struct merge *m, const struct fxt_view *view)
 
 	if (!text)
 		fxt_out_of_memory();
-	fxt_function_rows_add(&m->functions, fxt_merge_koid(&m->input->koids, process), &location);
+	fxt_function_tracks_add(&m->functions, fxt_merge_koid(&m->input->koids, process), &location);
 	free(text);
 }
 
@@ -361,9 +361,9 @@ void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const stru
 			earliest = fxt_merge_time(m.line, inputs[i].earliest);
 	}
 	if (earliest < UINT64_MAX) /* without an event there is no time for them */
-		fxt_function_rows_take(
+		fxt_function_tracks_take(
 		        &m.functions, fxt_rate_viewer_ns(earliest, timeline->rate), merge_put_functions, &m);
-	fxt_function_rows_free(&m.functions);
+	fxt_function_tracks_free(&m.functions);
 	fxt_open_calls_describe(&m.open_calls, timeline->rate, merge_put_open_calls, &m);
 	fxt_open_calls_free(&m.open_calls);
 	merge_put_blob(&m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &timeline->last, sizeof(timeline->last));

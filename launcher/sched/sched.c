@@ -81,12 +81,12 @@ static void sched_write_log(
 }
 
 /* Takes the names from all processes that have not ended, under the lock. */
-static void sched_name_rows(struct fxt_sched *s)
+static void sched_name_tracks(struct fxt_sched *s)
 {
 	const struct fxt_control *control;
 
 	for (uint32_t i = 0; (control = fxt_sched_registry_control(&s->registry, i)) != NULL; i++)
-		fxt_sched_rows_name(&s->rows, control);
+		fxt_sched_tracks_name(&s->rows, control);
 	s->rows.has_new = false;
 }
 
@@ -103,7 +103,7 @@ void fxt_sched_write(const struct fxt_sched *s, struct fxt_archive_writer *archi
 		return;
 	if (sched_has_kept(s)) {
 		fxt_sched_log_introduce(archive, &identity, *s->ticks_per_second);
-		fxt_sched_rows_write_all(&s->rows, archive, &identity);
+		fxt_sched_tracks_write_all(&s->rows, archive, &identity);
 		sched_write_log(s, archive, &identity);
 	}
 	if (sched_has_kept(s) || s->is_introduced)
@@ -120,7 +120,7 @@ static void sched_flush(struct fxt_sched *s)
 	if (!s->is_introduced)
 		fxt_sched_log_introduce(s->archive, &s->identity, *s->ticks_per_second);
 	s->is_introduced = true;
-	fxt_sched_rows_write_new(&s->rows, s->archive, &s->identity);
+	fxt_sched_tracks_write_new(&s->rows, s->archive, &s->identity);
 	sched_write_log(s, s->archive, &s->identity);
 	s->log.begin = s->log.end = 0;
 	s->faults.begin = s->faults.end = 0;
@@ -142,7 +142,7 @@ static void sched_take_fault(struct fxt_sched *s, const struct fxt_perf_record *
 	koids = fxt_sched_registry_koids(&s->registry, record->pid, record->tid, &since, ticks);
 	if (koids.thread)
 		fxt_sched_log_put(&s->faults, (struct fxt_sched_event){.ticks = ticks,
-		                                      .koid = fxt_sched_rows_koid(&s->rows, koids),
+		                                      .koid = fxt_sched_tracks_koid(&s->rows, koids),
 		                                      .process = koids.process});
 }
 
@@ -213,7 +213,7 @@ static void sched_read_rings(struct fxt_sched *s)
 	for (unsigned i = 0; s->perf.faults && i < s->perf.count; i++)
 		sched_read_faults(s, &s->perf.faults[i]);
 	if (s->rows.has_new)
-		sched_name_rows(s);
+		sched_name_tracks(s);
 	sched_read_switches(s);
 	for (unsigned i = 0; i < s->perf.count; i++)
 		fxt_sched_cpu_reached(&s->cpus[i], s->now.ticks);
@@ -347,9 +347,9 @@ void fxt_sched_remove(struct fxt_sched *s, const struct fxt_control *control)
 		return;
 	pthread_mutex_lock(&s->lock);
 	sched_read_rings(s);
-	fxt_sched_rows_name(&s->rows, control);
+	fxt_sched_tracks_name(&s->rows, control);
 	if (s->is_introduced)
-		fxt_sched_rows_write_new(&s->rows, s->archive, &s->identity);
+		fxt_sched_tracks_write_new(&s->rows, s->archive, &s->identity);
 	fxt_sched_registry_remove_process(&s->registry, control);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -361,7 +361,7 @@ bool fxt_sched_hold(struct fxt_sched *s)
 	if (pthread_mutex_trylock(&s->lock) != 0)
 		return false;
 	sched_read_rings(s);
-	sched_name_rows(s);
+	sched_name_tracks(s);
 	return true;
 }
 
@@ -399,7 +399,7 @@ void fxt_sched_finish(struct fxt_sched *s)
 	fxt_perf_disable(&s->perf);
 	fxt_sched_log_close(&s->log);
 	fxt_sched_log_close(&s->faults);
-	fxt_sched_rows_free(&s->rows);
+	fxt_sched_tracks_free(&s->rows);
 	fxt_sched_registry_close(&s->registry);
 	s->is_begun = false;
 	if (read(s->stop, &one, sizeof(one)) < 0) /* cannot fail: the value was written above */
@@ -415,7 +415,7 @@ void fxt_sched_close(struct fxt_sched *s)
 		close(s->stop);
 	fxt_sched_log_close(&s->log);
 	fxt_sched_log_close(&s->faults);
-	fxt_sched_rows_free(&s->rows);
+	fxt_sched_tracks_free(&s->rows);
 	free(s->cpus);
 	free(s->ends);
 	free(s->heads);

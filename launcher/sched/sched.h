@@ -6,7 +6,7 @@
  *        |                        sched_cpu     one CPU: who runs there, since when
  *        |  <- sched_registry                   which processes are traced, whether anything is recorded
  *        v                        sched_log     the switches, or faults, of traced threads, in memory
- *        |                        sched_rows    the rows that viewers draw faults in
+ *        |                        sched_tracks    the rows that viewers draw faults in
  *   the archive                   sched         the thread that does all this, and its life
  *
  * The kernel reports all threads that descend from the program. Threads that are in the
@@ -34,7 +34,7 @@
 #include "sched_cpu.h"
 #include "sched_registry.h"
 #include "sched_log.h"
-#include "sched_rows.h"
+#include "sched_tracks.h"
 #include "writer/clock.h"
 
 struct fxt_sched_head {
@@ -70,7 +70,7 @@ struct fxt_sched {
 	uint32_t commands_done;
 	struct fxt_sched_log log;    /* of switches */
 	struct fxt_sched_log faults; /* page faults, each on the row of its thread */
-	struct fxt_sched_rows rows;
+	struct fxt_sched_tracks rows;
 	bool is_introduced; /* the archive has the provider's strings */
 };
 

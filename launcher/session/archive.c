@@ -175,7 +175,7 @@ static void archive_join_notes(
 	a->parts_unknown |= part->parts_unknown;
 	for (size_t i = 0; i < part->open_calls.count; i++)
 		fxt_open_calls_add(&a->open_calls, &part->open_calls.threads[i]);
-	fxt_function_rows_copy(&a->functions, &part->functions);
+	fxt_function_tracks_copy(&a->functions, &part->functions);
 }
 
 void fxt_archive_join(struct fxt_archive_writer *a, const struct fxt_archive_writer *part)
@@ -435,7 +435,7 @@ void fxt_archive_end(struct fxt_archive_writer *a)
 	free(a->parts);
 	free(a->cleared);
 	fxt_open_calls_free(&a->open_calls);
-	fxt_function_rows_free(&a->functions);
+	fxt_function_tracks_free(&a->functions);
 	a->rates = NULL;
 	a->parts = NULL;
 	a->cleared = NULL;

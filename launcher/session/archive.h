@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include "compressor.h"
 #include "reader/trace/archive.h"
-#include "symbolizer/function_row.h"
+#include "symbolizer/function_track.h"
 #include "symbolizer/open_calls.h"
 #include "writer/archive_state.h"
 #include "writer/format.h"
@@ -45,7 +45,7 @@ struct fxt_archive_writer {
 	                                      * finished */
 	size_t cleared_count;
 	struct fxt_open_calls open_calls;            /* in killed processes; written at the end */
-	struct fxt_function_rows functions;          /* functions with source positions in the
+	struct fxt_function_tracks functions;        /* functions with source positions in the
 	                                              * archive; written at the end. The resolver's
 	                                              * thread adds them (resolver.h) */
 	uint64_t processes_dropped, records_dropped; /* written to struct fxt_archive_state at the

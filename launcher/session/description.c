@@ -176,7 +176,7 @@ static void description_send_functions(void *archive, const void *data, size_t b
 
 void fxt_describe_functions(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second)
 {
-	fxt_function_rows_take(&archive->functions, fxt_rate_viewer_ns(ticks, ticks_per_second),
+	fxt_function_tracks_take(&archive->functions, fxt_rate_viewer_ns(ticks, ticks_per_second),
 	        description_send_functions, archive);
 }
 

@@ -399,7 +399,7 @@ static void resolver_write_position(struct fxt_names *names, const struct fxt_ma
 
 	if (!function)
 		return;
-	fxt_function_rows_add(&names->owner.archive->functions, names->owner.process_koid, function);
+	fxt_function_tracks_add(&names->owner.archive->functions, names->owner.process_koid, function);
 	bytes = fxt_utf8_cut(function->name, function->name_bytes, FXT_RECORD_MAX_WORDS);
 	fxt_archive_write(names->owner.archive, names->owner.identity, record,
 	        8 * fxt_naming_object(record, names->owner.process_koid, pc->address,

@@ -16,31 +16,31 @@ static bool window_is_earlier(const struct fxt_heap_event *a, const struct fxt_h
 /* ---- rows ---- */
 
 static void window_begin_row(
-        struct fxt_heap_window *w, struct fxt_heap_row *row, const struct fxt_heap_event *event)
+        struct fxt_heap_window *w, struct fxt_heap_track *row, const struct fxt_heap_event *event)
 {
 	size_t bytes = fxt_spill_bytes_of_thread(event->thread);
 
-	*row = (struct fxt_heap_row){.window = w, .first = *event, .last_ns = event->ns};
+	*row = (struct fxt_heap_track){.window = w, .first = *event, .last_ns = event->ns};
 	fxt_spill_init(&row->next, sizeof(*event), bytes);
 	fxt_spill_init(&row->later, sizeof(*event), bytes);
 }
 
-static void window_append(struct fxt_heap_row *row, const struct fxt_heap_event *event)
+static void window_append(struct fxt_heap_track *row, const struct fxt_heap_event *event)
 {
 	fxt_spill_add(&row->later, event);
 	row->last_ns = event->ns;
 }
 
-static void window_end_row(struct fxt_heap_row *row)
+static void window_end_row(struct fxt_heap_track *row)
 {
 	fxt_spill_free(&row->next);
 	fxt_spill_free(&row->later);
 	free(row->read);
-	*row = (struct fxt_heap_row){0};
+	*row = (struct fxt_heap_track){0};
 }
 
 /* Drops the first event of a row. Returns false if the row is empty then. */
-static bool window_drop_first(struct fxt_heap_row *row)
+static bool window_drop_first(struct fxt_heap_track *row)
 {
 	if (row->taken == row->next.count) {
 		struct fxt_spill read = row->next;
@@ -63,12 +63,12 @@ static bool window_drop_first(struct fxt_heap_row *row)
 
 /* ---- the threads that have rows, by the first of each ---- */
 
-static bool window_is_thread_earlier(const struct fxt_heap_row *rows, uint32_t a, uint32_t b)
+static bool window_is_thread_earlier(const struct fxt_heap_track *rows, uint32_t a, uint32_t b)
 {
 	return window_is_earlier(&rows[a].first, &rows[b].first);
 }
 
-static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_row *rows, uint32_t thread)
+static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_track *rows, uint32_t thread)
 {
 	size_t at = w->thread_count;
 
@@ -80,7 +80,7 @@ static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_r
 }
 
 /* Puts a thread on top, and lets it sink to its place. */
-static void window_sink_thread(struct fxt_heap_window *w, const struct fxt_heap_row *rows, uint32_t thread)
+static void window_sink_thread(struct fxt_heap_window *w, const struct fxt_heap_track *rows, uint32_t thread)
 {
 	size_t at = 0;
 
@@ -96,7 +96,7 @@ static void window_sink_thread(struct fxt_heap_window *w, const struct fxt_heap_
 }
 
 static void window_take_from_row(
-        struct fxt_heap_window *w, struct fxt_heap_row *rows, struct fxt_heap_event *event)
+        struct fxt_heap_window *w, struct fxt_heap_track *rows, struct fxt_heap_event *event)
 {
 	uint32_t thread = w->threads[0];
 
@@ -138,9 +138,9 @@ static void window_take_from_apart(struct fxt_heap_window *w, struct fxt_heap_ev
 
 /* ---- the window ---- */
 
-void fxt_heap_window_put(struct fxt_heap_window *w, struct fxt_heap_row *rows, struct fxt_heap_event *event)
+void fxt_heap_window_put(struct fxt_heap_window *w, struct fxt_heap_track *rows, struct fxt_heap_event *event)
 {
-	struct fxt_heap_row *row = &rows[event->thread];
+	struct fxt_heap_track *row = &rows[event->thread];
 
 	event->order = w->taken++;
 	w->count++;
@@ -154,7 +154,8 @@ void fxt_heap_window_put(struct fxt_heap_window *w, struct fxt_heap_row *rows, s
 	}
 }
 
-bool fxt_heap_window_take(struct fxt_heap_window *w, struct fxt_heap_row *rows, struct fxt_heap_event *event)
+bool fxt_heap_window_take(
+        struct fxt_heap_window *w, struct fxt_heap_track *rows, struct fxt_heap_event *event)
 {
 	if (w->count == 0)
 		return false;
@@ -167,7 +168,7 @@ bool fxt_heap_window_take(struct fxt_heap_window *w, struct fxt_heap_row *rows, 
 	return true;
 }
 
-void fxt_heap_window_end(struct fxt_heap_window *w, struct fxt_heap_row *rows)
+void fxt_heap_window_end(struct fxt_heap_window *w, struct fxt_heap_track *rows)
 {
 	for (size_t i = 0; i < w->thread_count; i++)
 		window_end_row(&rows[w->threads[i]]);

@@ -35,7 +35,7 @@ struct fxt_heap_event {
 };
 
 /* A thread's row. All zeros is an empty one. */
-struct fxt_heap_row {
+struct fxt_heap_track {
 	const void *window;            /* the window it belongs to, unless empty */
 	struct fxt_heap_event first;   /* of the events in the row */
 	struct fxt_spill next, later;  /* events behind `first`: once `next` is at its end,
@@ -58,13 +58,13 @@ struct fxt_heap_window {
 
 /* `rows` are the rows of all threads, by thread number. */
 void fxt_heap_window_put(
-        struct fxt_heap_window *window, struct fxt_heap_row *rows, struct fxt_heap_event *event);
+        struct fxt_heap_window *window, struct fxt_heap_track *rows, struct fxt_heap_event *event);
 
 /* Takes the earliest event out. Returns false if there is none. */
 bool fxt_heap_window_take(
-        struct fxt_heap_window *window, struct fxt_heap_row *rows, struct fxt_heap_event *event);
+        struct fxt_heap_window *window, struct fxt_heap_track *rows, struct fxt_heap_event *event);
 
 /* Frees the window's memory, including events that still wait. */
-void fxt_heap_window_end(struct fxt_heap_window *window, struct fxt_heap_row *rows);
+void fxt_heap_window_end(struct fxt_heap_window *window, struct fxt_heap_track *rows);
 
 #endif

@@ -303,8 +303,8 @@ profile_agrees()
 		diff - <(printf '%s\n' 70001 6000000001 70003)
 }
 
-# live_rows TRACE: each counter that the viewer draws, with its unit, process and highest value.
-live_rows()
+# live_tracks TRACE: each counter that the viewer draws, with its unit, process and highest value.
+live_tracks()
 {
 	viewer "$1" "SELECT t.name, t.unit, p.name, max(value) FROM counter c JOIN process_counter_track t ON t.id = c.track_id
 		JOIN process p USING (upid) GROUP BY t.id ORDER BY t.name"
@@ -330,7 +330,7 @@ live_rows()
 		traced --heap=objects --buffer-size=16 -- ./burst $blocks
 		peak=$(fxt heap --json trace.fxt | jq '.processes[0].peak.bytes')
 		[ "$peak" -gt 3000000 ]
-		live_rows trace.fxt >rows
+		live_tracks trace.fxt >rows
 		sed -n 1p rows | diff - <(printf 'live bytes\tbytes\tburst\t%s\n' $peak)
 		sed -n 2p rows | grep -x "live objects	count	burst	[0-9]*"
 		[ "$(wc -l <rows)" = 2 ]
@@ -387,14 +387,14 @@ live_rows()
 	build script
 	for heap in sampled:64K counters; do
 		traced --heap=$heap -- ./script 50000
-		live_rows trace.fxt | cut -f 1,2,4 | diff - <(
+		live_tracks trace.fxt | cut -f 1,2,4 | diff - <(
 			fxt sql --json "select series, max(value) as most from counters group by series order by series" trace.fxt |
 				jq -r '.traces[].tables[].rows[] | [.series, {"live bytes": "bytes", "live objects": "count"}[.series], .most] | @tsv')
 	done
 	traced --heap=counters --no-perfetto-heap -- ./script 1000
-	[ -z "$(live_rows trace.fxt)" ]
+	[ -z "$(live_tracks trace.fxt)" ]
 	fxt symbolize trace.fxt
-	live_rows trace.fxt | grep 'live bytes'
+	live_tracks trace.fxt | grep 'live bytes'
 }
 
 # heap_rows TRACE: in which rows the viewer draws allocations and frees, and how many.

@@ -498,7 +498,7 @@ static void faults_into_an_archive(void **state)
 	struct fxt_faults faults;
 	struct fxt_record r;
 	struct fxt_view view;
-	struct fxt_sched_rows rows = {0};
+	struct fxt_sched_tracks rows = {0};
 	FILE *file = tmpfile();
 	uint64_t *words, before;
 
@@ -506,24 +506,24 @@ static void faults_into_an_archive(void **state)
 	fxt_archive_name(&provider, "scheduler", 9);
 	fxt_archive_begin(&archive, fileno(file), "test", NULL);
 	fxt_sched_log_introduce(&archive, &provider, 1000000000);
-	uint64_t row = fxt_sched_rows_koid(&rows, (struct fxt_koids){PID, TID});
+	uint64_t row = fxt_sched_tracks_koid(&rows, (struct fxt_koids){PID, TID});
 
 	assert_int_not_equal(row, TID);
-	assert_int_equal(fxt_sched_rows_koid(&rows, (struct fxt_koids){PID, TID}), row);
+	assert_int_equal(fxt_sched_tracks_koid(&rows, (struct fxt_koids){PID, TID}), row);
 	for (uint64_t at = 0; at < FXT_SCHED_LOG_MAX + 5; at++)
 		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = at, .koid = row, .process = PID});
 	name_thread(TID, "early");
-	fxt_sched_rows_name(&rows, w.control);
-	fxt_sched_rows_write_new(&rows, &archive, &provider);
+	fxt_sched_tracks_name(&rows, w.control);
+	fxt_sched_tracks_write_new(&rows, &archive, &provider);
 	fxt_sched_log_write(&w.log, &archive, &provider);
 	fxt_sched_log_write_missing(&w.log, &archive, &provider);
 	before = archive.bytes;
-	fxt_sched_rows_name(&rows, w.control);
-	fxt_sched_rows_write_new(&rows, &archive, &provider);
+	fxt_sched_tracks_name(&rows, w.control);
+	fxt_sched_tracks_write_new(&rows, &archive, &provider);
 	assert_int_equal(archive.bytes, before);
 	name_thread(TID, "late");
-	fxt_sched_rows_name(&rows, w.control);
-	fxt_sched_rows_write_new(&rows, &archive, &provider);
+	fxt_sched_tracks_name(&rows, w.control);
+	fxt_sched_tracks_write_new(&rows, &archive, &provider);
 
 	words = malloc(archive.bytes);
 	assert_int_equal(pread(fileno(file), words, archive.bytes, 0), archive.bytes);
@@ -545,7 +545,7 @@ static void faults_into_an_archive(void **state)
 	assert_true(faults.has_missing);
 	assert_true(
 	        fxt_span_is(fxt_tables_object_text(&tables, FXT_OBJECT_THREAD, row), "late: page faults"));
-	fxt_sched_rows_free(&rows);
+	fxt_sched_tracks_free(&rows);
 	fxt_faults_free(&faults);
 	fxt_tables_free(&tables);
 	free(words);

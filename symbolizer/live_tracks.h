@@ -8,13 +8,13 @@
  * exact. Otherwise it follows the sums that the agent keeps, one every ten milliseconds;
  * between two sums it follows the blocks, unless they are samples.
  */
-#ifndef FXT_SYMBOLIZER_LIVE_ROWS_H
-#define FXT_SYMBOLIZER_LIVE_ROWS_H
+#ifndef FXT_SYMBOLIZER_LIVE_TRACKS_H
+#define FXT_SYMBOLIZER_LIVE_TRACKS_H
 
 #include "sink.h"
 #include "reader/heap/heap.h"
 
 /* Appends the rows of a heap that was read with curves. Returns 0, or an errno value. */
-int fxt_live_rows_append(struct fxt_sink *sink, const struct fxt_heap *heap);
+int fxt_live_tracks_append(struct fxt_sink *sink, const struct fxt_heap *heap);
 
 #endif

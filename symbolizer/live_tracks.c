@@ -1,4 +1,4 @@
-#include "live_rows.h"
+#include "live_tracks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "writer/encode.h"
 #include "writer/heap.h"
 
-struct live_rows {
+struct live_tracks {
 	struct fxt_sink *sink;
 	uint32_t sequence;
 	uint64_t pid;
@@ -16,7 +16,7 @@ struct live_rows {
 	int failed;
 };
 
-static void rows_send(struct live_rows *r)
+static void rows_send(struct live_tracks *r)
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	size_t words = fxt_put_blob(record, FXT_RECORD_MAX_WORDS,
@@ -29,7 +29,7 @@ static void rows_send(struct live_rows *r)
 }
 
 /* Adds the packet to the blob, and writes the blob if it is full. */
-static void rows_add_packet(struct live_rows *r)
+static void rows_add_packet(struct live_tracks *r)
 {
 	fxt_message_number(&r->packet, PERFETTO_PACKET_SEQUENCE_ID, r->sequence);
 	fxt_message_message(&r->trace, PERFETTO_TRACE_PACKET, &r->packet);
@@ -37,7 +37,7 @@ static void rows_add_packet(struct live_rows *r)
 		rows_send(r);
 }
 
-static void rows_describe_counter(struct live_rows *r, uint64_t uuid, const char *name, unsigned unit)
+static void rows_describe_counter(struct live_tracks *r, uint64_t uuid, const char *name, unsigned unit)
 {
 	fxt_message_number(&r->content, PERFETTO_TRACK_UUID, uuid);
 	fxt_message_number(&r->content, PERFETTO_TRACK_PARENT, FXT_TRACK_PROCESS | r->pid);
@@ -50,7 +50,7 @@ static void rows_describe_counter(struct live_rows *r, uint64_t uuid, const char
 
 /* Both rows have a value at each moment, so one event carries both; the sequence's defaults
  * name the tracks. */
-static void rows_describe(struct live_rows *r)
+static void rows_describe(struct live_tracks *r)
 {
 	fxt_message_number(&r->part, PERFETTO_PROCESS_PID, r->pid);
 	fxt_message_number(&r->content, PERFETTO_TRACK_UUID, FXT_TRACK_PROCESS | r->pid);
@@ -75,7 +75,7 @@ static uint64_t rows_viewer_ns(uint64_t ns, uint64_t ticks_per_second)
 	return fxt_rate_viewer_ns((uint64_t)ticks, ticks_per_second);
 }
 
-static void rows_add_point(struct live_rows *r, const struct fxt_live_point *point, uint64_t ns)
+static void rows_add_point(struct live_tracks *r, const struct fxt_live_point *point, uint64_t ns)
 {
 	fxt_message_number(&r->content, PERFETTO_EVENT_TYPE, PERFETTO_COUNTER);
 	fxt_message_number(&r->content, PERFETTO_EVENT_VALUE, point->bytes);
@@ -89,7 +89,7 @@ static void rows_add_point(struct live_rows *r, const struct fxt_live_point *poi
 /* In a cut trace, only the last point before the cut is kept: it gives the heap that was
  * live at the cut. */
 static void rows_add_curve(
-        struct live_rows *r, const struct fxt_live_curve *curve, uint64_t from, uint64_t rate)
+        struct live_tracks *r, const struct fxt_live_curve *curve, uint64_t from, uint64_t rate)
 {
 	for (size_t at = 0; at < curve->count; at++) {
 		uint64_t ns = curve->points[at].ns;
@@ -99,9 +99,9 @@ static void rows_add_curve(
 	}
 }
 
-int fxt_live_rows_append(struct fxt_sink *sink, const struct fxt_heap *heap)
+int fxt_live_tracks_append(struct fxt_sink *sink, const struct fxt_heap *heap)
 {
-	struct live_rows r = {.sink = sink, .sequence = FXT_SEQUENCE_LIVE_ROWS};
+	struct live_tracks r = {.sink = sink, .sequence = FXT_SEQUENCE_LIVE_ROWS};
 
 	for (size_t i = 0; i < heap->process_count; i++) {
 		const struct fxt_heap_process *p = &heap->processes[i];

@@ -1,4 +1,4 @@
-#include "function_row.h"
+#include "function_track.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static void row_text(struct fxt_message *m, unsigned field, const char *text, si
 }
 
 /* Adds a packet with `content` as its field; `content` is then empty. */
-static void row_add_packet(struct fxt_function_rows *rows, unsigned field, struct fxt_message *content)
+static void row_add_packet(struct fxt_function_tracks *rows, unsigned field, struct fxt_message *content)
 {
 	struct fxt_message packet = {0};
 
@@ -24,7 +24,7 @@ static void row_add_packet(struct fxt_function_rows *rows, unsigned field, struc
 	free(packet.data);
 }
 
-static void row_describe(struct fxt_function_rows *rows, uint64_t process_koid)
+static void row_describe(struct fxt_function_tracks *rows, uint64_t process_koid)
 {
 	static const char name[] = "functions";
 	struct fxt_message track = {0}, process = {0};
@@ -43,8 +43,8 @@ static void row_describe(struct fxt_function_rows *rows, uint64_t process_koid)
 	rows->process = process_koid;
 }
 
-void fxt_function_rows_add(
-        struct fxt_function_rows *rows, uint64_t process_koid, const struct fxt_location *function)
+void fxt_function_tracks_add(
+        struct fxt_function_tracks *rows, uint64_t process_koid, const struct fxt_location *function)
 {
 	static const char category[] = "source", file[] = "file", line[] = "line";
 	struct fxt_message event = {0}, argument = {0};
@@ -72,7 +72,7 @@ void fxt_function_rows_add(
 
 /* Reads the packet at an offset; its time still has to be added. Returns the offset of the
  * next one. */
-static size_t row_packet(const struct fxt_function_rows *rows, size_t at, struct fxt_message *packet)
+static size_t row_packet(const struct fxt_function_tracks *rows, size_t at, struct fxt_message *packet)
 {
 	size_t bytes;
 
@@ -82,8 +82,8 @@ static size_t row_packet(const struct fxt_function_rows *rows, size_t at, struct
 	return at + sizeof(bytes) + bytes;
 }
 
-void fxt_function_rows_take(
-        struct fxt_function_rows *rows, uint64_t ns, fxt_function_rows_blob *blob, void *context)
+void fxt_function_tracks_take(
+        struct fxt_function_tracks *rows, uint64_t ns, fxt_function_tracks_blob *blob, void *context)
 {
 	struct fxt_message trace = {0}, packet = {0};
 
@@ -98,17 +98,17 @@ void fxt_function_rows_take(
 	}
 	free(trace.data);
 	free(packet.data);
-	fxt_function_rows_free(rows);
+	fxt_function_tracks_free(rows);
 }
 
-void fxt_function_rows_copy(struct fxt_function_rows *rows, const struct fxt_function_rows *from)
+void fxt_function_tracks_copy(struct fxt_function_tracks *rows, const struct fxt_function_tracks *from)
 {
 	fxt_message_append(&rows->packets, from->packets.data, from->packets.bytes);
 	rows->process = 0;
 }
 
-void fxt_function_rows_free(struct fxt_function_rows *rows)
+void fxt_function_tracks_free(struct fxt_function_tracks *rows)
 {
 	free(rows->packets.data);
-	*rows = (struct fxt_function_rows){0};
+	*rows = (struct fxt_function_tracks){0};
 }

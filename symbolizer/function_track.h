@@ -8,8 +8,8 @@
  * All instants stand at the beginning of the trace, a nanosecond apart: at equal times only
  * one would be drawn.
  */
-#ifndef FXT_SYMBOLIZER_FUNCTION_ROW_H
-#define FXT_SYMBOLIZER_FUNCTION_ROW_H
+#ifndef FXT_SYMBOLIZER_FUNCTION_TRACK_H
+#define FXT_SYMBOLIZER_FUNCTION_TRACK_H
 
 #include "image.h"
 #include "protobuf.h"
@@ -17,26 +17,26 @@
 #define FXT_FUNCTION_ROW_BLOB "fxt: functions"
 
 /* The functions added so far, of all processes. All zeros is empty. */
-struct fxt_function_rows {
+struct fxt_function_tracks {
 	struct fxt_message packets; /* without times; before each stands its size, a size_t */
 	uint64_t process;           /* koid of the process whose row was described last; 0 = none */
 };
 
 /* Adds a function of the process; does nothing if its source file is not known. */
-void fxt_function_rows_add(
-        struct fxt_function_rows *rows, uint64_t process_koid, const struct fxt_location *function);
+void fxt_function_tracks_add(
+        struct fxt_function_tracks *rows, uint64_t process_koid, const struct fxt_location *function);
 
 /* Receives the content of one blob. */
-typedef void fxt_function_rows_blob(void *context, const void *data, size_t bytes);
+typedef void fxt_function_tracks_blob(void *context, const void *data, size_t bytes);
 
 /* Hands out everything that was added, at a time on the UI's clock (fxt_rate_viewer_ns),
  * and empties the rows. */
-void fxt_function_rows_take(
-        struct fxt_function_rows *rows, uint64_t ns, fxt_function_rows_blob *blob, void *context);
+void fxt_function_tracks_take(
+        struct fxt_function_tracks *rows, uint64_t ns, fxt_function_tracks_blob *blob, void *context);
 
 /* Adds all functions of `from`. */
-void fxt_function_rows_copy(struct fxt_function_rows *rows, const struct fxt_function_rows *from);
+void fxt_function_tracks_copy(struct fxt_function_tracks *rows, const struct fxt_function_tracks *from);
 
-void fxt_function_rows_free(struct fxt_function_rows *rows);
+void fxt_function_tracks_free(struct fxt_function_tracks *rows);
 
 #endif

@@ -13,32 +13,32 @@
 #include "reader/trace/tables.h"
 #include "writer/control.h"
 
-struct fxt_sched_row {
+struct fxt_sched_track {
 	struct fxt_koids koids; /* of its thread */
 	char name[FXT_THREAD_NAME_BYTES];
 	bool is_written; /* the archive has the row under this name */
 };
 
-struct fxt_sched_rows {
-	struct fxt_sched_row *items;
+struct fxt_sched_tracks {
+	struct fxt_sched_track *items;
 	struct fxt_index index; /* by the thread's koid */
 	size_t count, room;
 	bool has_new; /* rows were added after names were last looked up */
 };
 
-void fxt_sched_rows_free(struct fxt_sched_rows *rows);
+void fxt_sched_tracks_free(struct fxt_sched_tracks *rows);
 
 /* Returns the koid of a thread's row; makes the row if necessary. */
-uint64_t fxt_sched_rows_koid(struct fxt_sched_rows *rows, struct fxt_koids thread);
+uint64_t fxt_sched_tracks_koid(struct fxt_sched_tracks *rows, struct fxt_koids thread);
 
 /* Updates the names of the rows from the threads of a provider. */
-void fxt_sched_rows_name(struct fxt_sched_rows *rows, const struct fxt_control *control);
+void fxt_sched_tracks_name(struct fxt_sched_tracks *rows, const struct fxt_control *control);
 
 /* Describes all rows, or only those not described by an earlier call; the latest
  * description of a row counts. */
-void fxt_sched_rows_write_all(const struct fxt_sched_rows *rows, struct fxt_archive_writer *archive,
+void fxt_sched_tracks_write_all(const struct fxt_sched_tracks *rows, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider);
-void fxt_sched_rows_write_new(struct fxt_sched_rows *rows, struct fxt_archive_writer *archive,
+void fxt_sched_tracks_write_new(struct fxt_sched_tracks *rows, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider);
 
 #endif

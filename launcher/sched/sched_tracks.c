@@ -1,4 +1,4 @@
-#include "sched_rows.h"
+#include "sched_tracks.h"
 #include <stdlib.h>
 #include <string.h>
 #include "writer/atomics.h"
@@ -6,14 +6,14 @@
 #include "writer/escape.h"
 #include "writer/thread_object.h"
 
-void fxt_sched_rows_free(struct fxt_sched_rows *rows)
+void fxt_sched_tracks_free(struct fxt_sched_tracks *rows)
 {
 	free(rows->items);
 	fxt_index_free(&rows->index);
-	*rows = (struct fxt_sched_rows){0};
+	*rows = (struct fxt_sched_tracks){0};
 }
 
-static struct fxt_sched_row *sched_rows_find(const struct fxt_sched_rows *rows, uint64_t thread)
+static struct fxt_sched_track *sched_tracks_find(const struct fxt_sched_tracks *rows, uint64_t thread)
 {
 	for (struct fxt_probe probe = fxt_probe(&rows->index, fxt_hash_word(thread));
 	        fxt_probe_next(&rows->index, &probe);)
@@ -22,19 +22,19 @@ static struct fxt_sched_row *sched_rows_find(const struct fxt_sched_rows *rows, 
 	return NULL;
 }
 
-uint64_t fxt_sched_rows_koid(struct fxt_sched_rows *rows, struct fxt_koids thread)
+uint64_t fxt_sched_tracks_koid(struct fxt_sched_tracks *rows, struct fxt_koids thread)
 {
-	if (!sched_rows_find(rows, thread.thread)) {
+	if (!sched_tracks_find(rows, thread.thread)) {
 		fxt_index_add(&rows->index, fxt_hash_word(thread.thread), (uint32_t)rows->count);
 		fxt_make_room(rows->items, rows->count, rows->room);
-		rows->items[rows->count++] = (struct fxt_sched_row){.koids = thread};
+		rows->items[rows->count++] = (struct fxt_sched_track){.koids = thread};
 		rows->has_new = true;
 	}
-	return fxt_fault_row_koid(thread.thread);
+	return fxt_fault_track_koid(thread.thread);
 }
 
 /* The program has written its slot. */
-static void sched_rows_take_name(struct fxt_sched_row *row, const struct fxt_thread_slot *slot)
+static void sched_tracks_take_name(struct fxt_sched_track *row, const struct fxt_thread_slot *slot)
 {
 	char name[FXT_THREAD_NAME_BYTES] = {0};
 
@@ -45,7 +45,7 @@ static void sched_rows_take_name(struct fxt_sched_row *row, const struct fxt_thr
 	row->is_written = false;
 }
 
-void fxt_sched_rows_name(struct fxt_sched_rows *rows, const struct fxt_control *control)
+void fxt_sched_tracks_name(struct fxt_sched_tracks *rows, const struct fxt_control *control)
 {
 	uint32_t used = load_acquire(&control->slots_used);
 
@@ -53,26 +53,27 @@ void fxt_sched_rows_name(struct fxt_sched_rows *rows, const struct fxt_control *
 		const struct fxt_thread_slot *slot = fxt_control_slot(control, i);
 		/* Acquire: pairs with the thread's release; its koid and its name were
 		 * written before. */
-		struct fxt_sched_row *row = load_acquire(&slot->state) == FXT_SLOT_LIVE
-		                                    ? sched_rows_find(rows, load_relaxed(&slot->koid))
-		                                    : NULL;
+		struct fxt_sched_track *row = load_acquire(&slot->state) == FXT_SLOT_LIVE
+		                                      ? sched_tracks_find(rows, load_relaxed(&slot->koid))
+		                                      : NULL;
 
 		if (row)
-			sched_rows_take_name(row, slot);
+			sched_tracks_take_name(row, slot);
 	}
 }
 
-static struct fxt_string sched_rows_text(const char *text)
+static struct fxt_string sched_tracks_text(const char *text)
 {
 	return fxt_string_inline(text, strlen(text));
 }
 
-static void sched_rows_write(const struct fxt_sched_row *row, struct fxt_archive_writer *archive,
+static void sched_tracks_write(const struct fxt_sched_track *row, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider)
 {
 	static const char suffix[] = ": page faults";
-	struct fxt_argument arguments[] = {fxt_argument_koid(sched_rows_text("process"), row->koids.process),
-	        fxt_argument_koid(sched_rows_text(FXT_ROW_OF), row->koids.thread)};
+	struct fxt_argument arguments[] = {
+	        fxt_argument_koid(sched_tracks_text("process"), row->koids.process),
+	        fxt_argument_koid(sched_tracks_text(FXT_ROW_OF), row->koids.thread)};
 	char name[FXT_VALID_NAME_BYTES + sizeof(suffix)];
 	size_t bytes = fxt_escape(name, FXT_VALID_NAME_BYTES, row->name, strlen(row->name));
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
@@ -80,24 +81,24 @@ static void sched_rows_write(const struct fxt_sched_row *row, struct fxt_archive
 
 	strcpy(name + bytes, suffix);
 	words = fxt_put_kernel_object(record, FXT_THREAD_OBJECT_WORDS, FXT_OBJECT_THREAD,
-	        fxt_fault_row_koid(row->koids.thread), sched_rows_text(name), arguments, 2);
+	        fxt_fault_track_koid(row->koids.thread), sched_tracks_text(name), arguments, 2);
 	fxt_archive_write(archive, provider, record, words * sizeof(*record));
 }
 
-void fxt_sched_rows_write_all(const struct fxt_sched_rows *rows, struct fxt_archive_writer *archive,
+void fxt_sched_tracks_write_all(const struct fxt_sched_tracks *rows, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider)
 {
 	for (size_t i = 0; i < rows->count; i++)
-		sched_rows_write(&rows->items[i], archive, provider);
+		sched_tracks_write(&rows->items[i], archive, provider);
 }
 
-void fxt_sched_rows_write_new(struct fxt_sched_rows *rows, struct fxt_archive_writer *archive,
+void fxt_sched_tracks_write_new(struct fxt_sched_tracks *rows, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider)
 {
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->items[i].is_written)
 			continue;
-		sched_rows_write(&rows->items[i], archive, provider);
+		sched_tracks_write(&rows->items[i], archive, provider);
 		rows->items[i].is_written = true;
 	}
 }
