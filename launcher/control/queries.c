@@ -85,13 +85,13 @@ void fxt_call_get_state(struct fxt_controller *controller, const struct fxt_requ
 	const struct fxt_options *options = s->config.options;
 
 	(void)params;
-	fxt_rpc_reply(
-	        request, json_pack("{s:s, s:s, s:i, s:o, s:i, s:s, s:o, s:I, s:i, s:o, s:o}", "name",
-	                         controller->name, "state", fxt_query_state_name(s), "pid", (int)s->job,
-	                         "program", fxt_rpc_text(options->program[0]), "program_pid", (int)s->program,
-	                         "buffering_mode", fxt_buffering_mode_names[options->buffering_mode],
-	                         "output", fxt_rpc_text(options->output_file), "output_bytes",
-	                         (json_int_t)load_relaxed(&s->archive.bytes), "snapshots_waiting",
-	                         (int)controller->snapshots->count, "triggers", fxt_triggers_list(controller),
-	                         "provider_stats", fxt_query_statistics(s, false)));
+	fxt_rpc_reply(request,
+	        json_pack("{s:s, s:s, s:i, s:o, s:i, s:s, s:o, s:I, s:i, s:o, s:o}", "name", controller->name,
+	                "state", fxt_query_state_name(s), "pid", (int)s->supervisor, "program",
+	                fxt_rpc_text(options->program[0]), "program_pid", (int)s->program, "buffering_mode",
+	                fxt_buffering_mode_names[options->buffering_mode], "output",
+	                fxt_rpc_text(options->output_file), "output_bytes",
+	                (json_int_t)load_relaxed(&s->archive.bytes), "snapshots_waiting",
+	                (int)controller->snapshots->count, "triggers", fxt_triggers_list(controller),
+	                "provider_stats", fxt_query_statistics(s, false)));
 }

@@ -34,21 +34,21 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 	        fxt_trace_output_open(
 	                &run->output, options->output_file, false, " with -o", error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
-	/* A controller may need one later, which the job could not share then. */
+	/* A controller may need one later, which the supervisor could not share then. */
 	if (options->start >= FXT_START_CONTROLLER || run->output.is_compressed)
 		run->queue = fxt_compressor_map_queue();
 	fxt_trace_output_compress(&run->output, options->buffering_mode, run->queue);
 	return 0;
 }
 
-/* True in the recorder: the job then makes a trace of the available records. */
+/* True in the manager: the supervisor then makes a trace of the available records. */
 static bool fxtrun_is_recorder;
 
 static void fxtrun_end_without_memory(void)
 {
 	fxt_say("out of memory");
 	if (fxtrun_is_recorder)
-		fxt_recorder_give_up();
+		fxt_manager_give_up();
 	_exit(FXT_EXIT_FAILED);
 }
 
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 	        run.first, .queue = run.queue, .idle_options = run.options, .program_fd = -1,
 	        .listener_fd = -1, .client = -1};
 	if (result == 0)
-		result = fxt_job_begin(&run.job, &run.handled, &recovery);
+		result = fxt_supervisor_begin(&run.supervisor, &run.handled, &recovery);
 	if (result != 0) {
 		fxt_say("cannot begin to record: %s", strerror(result));
 		fxt_trace_output_abandon(&run.output);
@@ -122,9 +122,9 @@ int main(int argc, char **argv)
 	} else if (run.output.name) {
 		fxt_trace_output_abandon(&run.output);
 	}
-	/* A program left behind may be stopped, and the job with it: continue the job, so
+	/* A program left behind may be stopped, and the supervisor with it: continue the supervisor, so
 	 * that it sees the end. */
-	fxt_job_continue(&run.job);
+	fxt_supervisor_continue(&run.supervisor);
 	fxt_say_all();
 	return result;
 }

@@ -34,9 +34,9 @@ static void manager_reap(struct fxt_manager *m)
 		        child.si_pid != m->session->program)
 			continue;
 		if (WIFSTOPPED(status))
-			fxt_job_stop(m->job, WSTOPSIG(status));
+			fxt_supervisor_stop(m->supervisor, WSTOPSIG(status));
 		else if (m->is_stopped)
-			fxt_job_continue(m->job);
+			fxt_supervisor_continue(m->supervisor);
 		m->is_stopped = WIFSTOPPED(status);
 		if (m->is_stopped || WIFCONTINUED(status))
 			continue;
@@ -52,7 +52,7 @@ static void manager_reap(struct fxt_manager *m)
 static void manager_pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
-	bool from_terminal = fxt_job_is_from_terminal(info->ssi_code, info->ssi_int);
+	bool from_terminal = fxt_supervisor_is_from_terminal(info->ssi_code, info->ssi_int);
 
 	if (number != SIGUSR2 && (m->ended || m->session->config.options->detach)) {
 		fxt_session_terminate(m->session);
@@ -90,8 +90,8 @@ static void manager_signal_came(struct fxt_watch *watch, void *context)
 }
 
 int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_acceptor *acceptor,
-        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const struct fxt_job *job,
-        const sigset_t *handled)
+        struct fxt_snapshots *snapshots, struct fxt_control_server *control,
+        const struct fxt_supervisor *supervisor, const sigset_t *handled)
 {
 	int error;
 
@@ -102,7 +102,7 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 	        .acceptor = acceptor,
 	        .snapshots = snapshots,
 	        .control = control,
-	        .job = job};
+	        .supervisor = supervisor};
 	m->signals =
 	        (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), manager_signal_came, m};
 	if (m->signals.fd < 0)

@@ -11,7 +11,7 @@
 #include "launcher/session/acceptor.h"
 #include "launcher/session/session.h"
 #include "launcher/session/snapshots.h"
-#include "job.h"
+#include "supervisor.h"
 
 #define FXT_MANAGER_GRACE_NS UINT64_C(5000000000) /* grace time for a program to end on SIGTERM */
 
@@ -20,7 +20,7 @@ struct fxt_manager {
 	struct fxt_acceptor *acceptor;
 	struct fxt_snapshots *snapshots;
 	struct fxt_control_server *control;
-	const struct fxt_job *job;
+	const struct fxt_supervisor *supervisor;
 	struct fxt_watch signals;
 	void (*recordings)(void *context); /* checks the recordings of a session that makes
 	                                    * several; else NULL */
@@ -35,8 +35,8 @@ struct fxt_manager {
  * parent of processes that the program leaves behind (--decouple). Returns 0, or an errno
  * value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_acceptor *acceptor,
-        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const struct fxt_job *job,
-        const sigset_t *handled);
+        struct fxt_snapshots *snapshots, struct fxt_control_server *control,
+        const struct fxt_supervisor *supervisor, const sigset_t *handled);
 
 /* For a session of several recordings: `look` handles an ended recording, at each turn of
  * the main thread. */
@@ -52,7 +52,7 @@ void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void
  * passed on to the program. Signals of the terminal reach the program anyway: SIGINT and
  * SIGQUIT are ignored, as by env and time. If the session may end without the program,
  * signals that would end fxtrun end the session, and with it a recording in progress. When
- * the program is stopped, the job stops too; continuing one of them continues the other.
+ * the program is stopped, the supervisor stops too; continuing one of them continues the other.
  */
 void fxt_manager_run(struct fxt_manager *manager);
 

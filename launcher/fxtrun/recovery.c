@@ -1,5 +1,5 @@
 /*
- * Finishes the trace in the job after the recorder was killed. Runs on the job's only
+ * Finishes the trace in the supervisor after the manager was killed. Runs on the supervisor's only
  * thread. Memory that the program can write to must not be trusted about earlier progress:
  * the ledger has that.
  */
@@ -185,7 +185,7 @@ static void recovery_begin_provider(
 	c->copy.events = page->events;
 	c->earlier_losses = c->losses = page->earlier_losses;
 	fxt_record_writer_begin(&p->records, c, &r->archive, &p->identity, NULL, NULL);
-	/* Repeats the effect of packets that the recorder took from the ring and did not
+	/* Repeats the effect of packets that the manager took from the ring and did not
 	 * note: the beginning is set here, and the buffer itself shows that it was full. */
 	if (p->runs == 0 && load_relaxed(&p->memory.control->started_by)) {
 		p->runs = 1;
@@ -345,7 +345,7 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 	}
 	if (!r->has_archive)
 		return;
-	/* A controller's session ends with its connection, which the recorder had. */
+	/* A controller's session ends with its connection, which the manager had. */
 	if (r->options->start == FXT_START_CONTROLLER) {
 		fxt_say("the process that recorded was killed by signal %d; the trace gets what is left",
 		        signal);

@@ -1,7 +1,7 @@
 /*
- * The recorder was killed and the job was not: the job finishes the trace. The memories of
- * the providers, which the job has descriptors for (session/ledger.h), hold all records
- * that were not saved, and programs go on recording into them. The job takes the records
+ * The manager was killed and the supervisor was not: the supervisor finishes the trace. The memories of
+ * the providers, which the supervisor has descriptors for (session/ledger.h), hold all records
+ * that were not saved, and programs go on recording into them. The supervisor takes the records
  * when the program has ended, or when a client of the control socket requests it.
  *
  *     archive  | noted as taken ...... | written since the last notes |
@@ -28,7 +28,7 @@ struct fxt_heir {
 };
 
 struct fxt_recovery {
-	/* Set by the caller before the recorder is forked; the rest is the recovery's. */
+	/* Set by the caller before the manager is forked; the rest is the recovery's. */
 	const struct fxt_ledger *ledger;
 	struct fxt_options *options; /* changed by a controller */
 	struct fxt_trace_output *output;
@@ -62,11 +62,11 @@ struct fxt_recovery {
 	json_t *client_id;
 };
 
-/* Takes the descriptors that the recorder hands over, and closes those not needed any more.
+/* Takes the descriptors that the manager hands over, and closes those not needed any more.
  * Call it whenever ledger->from_recorder is readable; does not wait. */
 void fxt_recovery_receive(struct fxt_recovery *recovery);
 
-/* The recorder was killed by that signal. Waits until the program has ended or a finish is
+/* The manager was killed by that signal. Waits until the program has ended or a finish is
  * requested; passes the signals of the signalfd `signals` on to the program in the
  * meantime. Then finishes the trace, and prints the result. Does nothing if recording had
  * not begun. */

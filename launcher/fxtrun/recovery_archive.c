@@ -1,6 +1,6 @@
 /*
- * Cuts the archive and the segments of a killed recorder back to the records that stay.
- * Runs on the job's only thread. No record may be kept that will be taken again.
+ * Cuts the archive and the segments of a killed manager back to the records that stay.
+ * Runs on the supervisor's only thread. No record may be kept that will be taken again.
  */
 #include "recovery_archive.h"
 #include <errno.h>

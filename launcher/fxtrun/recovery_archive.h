@@ -1,5 +1,5 @@
 /*
- * The job's continuation of the archive of a killed recorder.
+ * The supervisor's continuation of the archive of a killed manager.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_RECOVERY_ARCHIVE_H
 #define FXT_LAUNCHER_FXTRUN_RECOVERY_ARCHIVE_H

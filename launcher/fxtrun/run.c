@@ -114,8 +114,8 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	}
 	options.cleared = run->session.archive.cleared;
 	options.cleared_count = run->session.archive.cleared_count;
-	/* The heap records are read again. The recorder's session has no terminal. */
-	fxt_progress_start(run->job.pid);
+	/* The heap records are read again. The manager's session has no terminal. */
+	fxt_progress_start(run->supervisor.pid);
 	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));
 	fxt_progress_stop();
 	if (result != 0) {
@@ -211,7 +211,7 @@ static void run_prepare_recordings(struct fxt_run *run)
 	run->options.output_file = "";
 	/* Otherwise each thread would have a heap of its own, and malloc_trim() does not
 	 * give back the free end of such a heap: from the tenth recording to the fiftieth
-	 * the recorder grew by 600 KiB, and by none with this. */
+	 * the manager grew by 600 KiB, and by none with this. */
 	mallopt(M_ARENA_MAX, 1);
 	run->idle_options = run->options;
 	fxt_snapshots_open(&run->snapshots, &run->session, "");
@@ -272,10 +272,10 @@ static void run_begin_recording(struct fxt_run *run)
 static int run_program(struct fxt_run *run)
 {
 	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->acceptor.path,
-	        &run->inherited, run->job.group, run->output.standard, run_open_sched, run};
+	        &run->inherited, run->supervisor.group, run->output.standard, run_open_sched, run};
 	error_buffer error;
 	int result = fxt_manager_open(&run->manager, &run->session, &run->acceptor, &run->snapshots,
-	        &run->control, &run->job, &run->handled);
+	        &run->control, &run->supervisor, &run->handled);
 
 	if (result) {
 		fxt_say("cannot wait for signals: %s", strerror(result));
@@ -285,7 +285,7 @@ static int run_program(struct fxt_run *run)
 	if (result) {
 		fxt_say("%s", error);
 	} else {
-		fxt_job_raise_descriptors();
+		fxt_supervisor_raise_descriptors();
 		fxt_ledger_send(&run->ledger, FXT_LEDGER_PROGRAM, (uint32_t)run->session.program, NULL, 0);
 		if (fxt_session_is_idle_session(&run->session))
 			fxt_manager_watch_recordings(&run->manager, run_look_at_recording, run);
@@ -328,7 +328,7 @@ static int run_open_control(struct fxt_run *run)
 	const char *name = run->options.session;
 	error_buffer error;
 
-	snprintf(run->session_name, sizeof(run->session_name), "%d", run->job.pid);
+	snprintf(run->session_name, sizeof(run->session_name), "%d", run->supervisor.pid);
 	if (fxt_control_open(&run->control, &run->session, &run->snapshots, name ? name : run->session_name,
 	            error, sizeof(error)) == 0) {
 		fxt_ledger_send(&run->ledger, FXT_LEDGER_LISTENER, 0, &run->control.listener.fd, 1);
@@ -338,7 +338,7 @@ static int run_open_control(struct fxt_run *run)
 	return name ? FXT_EXIT_FAILED : 0;
 }
 
-/* Passes a controller's settings to the job. If this fails, the job cannot recover the
+/* Passes a controller's settings to the supervisor. If this fails, the supervisor cannot recover the
  * recording. */
 static void run_hand_config_over(const struct fxt_run *run, const json_t *config)
 {
@@ -432,7 +432,7 @@ int fxt_run_session(struct fxt_run *run)
 		return FXT_EXIT_FAILED;
 	}
 	run->session.config.call_cost = run->call_cost;
-	run->session.job = run->job.pid;
+	run->session.supervisor = run->supervisor.pid;
 	run->session.ledger = &run->ledger;
 	result = run_open_control(run);
 	run->control.controller.initialize = run_initialize;

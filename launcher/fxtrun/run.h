@@ -44,8 +44,8 @@ struct fxt_run {
 	struct fxt_inherited_signals inherited;
 	sigset_t handled; /* signals; this field and the one above are from
 	                   * fxt_signals_take() */
-	struct fxt_job job;
-	struct fxt_ledger ledger; /* for the job, if the recorder is killed */
+	struct fxt_supervisor supervisor;
+	struct fxt_ledger ledger; /* for the supervisor, if the manager is killed */
 
 	/* Private to the run. */
 	struct fxt_session session;

@@ -91,29 +91,29 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 	for (unsigned i = 0; i < 2; i++)
 		if (sigismember(pending, interrupts[i]))
 			raise(interrupts[i]);
-	/* The kernel's own call: libc leaves out two signals, which the job has blocked. */
+	/* The kernel's own call: libc leaves out two signals, which the supervisor has blocked. */
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &spawn->signals->mask, NULL, sizeof(uint64_t));
 	execvp(spawn->path, spawn->argv);
 	return errno;
 }
 
 /*
- * Moves the child into the job's process group, and the recorder into a session and a group
+ * Moves the child into the supervisor's process group, and the manager into a session and a group
  * of its own.
  *
- * A SIGKILL to the group takes the program and the job, and leaves the recorder to finish
+ * A SIGKILL to the group takes the program and the supervisor, and leaves the manager to finish
  * the trace. The new session keeps the kernel from sending SIGHUP to an orphaned group: a
  * process group is orphaned if no process in it has a parent in another group of the same
- * session. If a script without job control runs fxtrun, the recorder would be such a
+ * session. If a script without supervisor control runs fxtrun, the manager would be such a
  * parent, and its exit would orphan the group.
  *
- * setsid() fails while any process has the recorder's process number as its group, so both
+ * setsid() fails while any process has the manager's process number as its group, so both
  * have to leave that group first. The child waits during this: the program never runs while
- * the recorder is in its group.
+ * the manager is in its group.
  */
 static void spawn_leave_session(const struct fxt_spawn *spawn, pid_t child)
 {
-	/* If the job was killed, its group may be gone: the child then gets a group of its
+	/* If the supervisor was killed, its group may be gone: the child then gets a group of its
 	 * own. */
 	if (setpgid(child, spawn->group) != 0) {
 		setpgid(child, 0);

@@ -1,5 +1,5 @@
 /*
- * Data from the session for the recorder of context switches (sched.h): which processes are
+ * Data from the session for the manager of context switches (sched.h): which processes are
  * traced, and when recording is on. The lock is held only briefly, so that no caller waits
  * for a reader.
  *

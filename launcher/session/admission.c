@@ -207,7 +207,7 @@ struct fxt_provider *fxt_session_connect(
 
 void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool sent)
 {
-	if (!fxt_session_is_idle_session(s)) { /* otherwise the job gets it with each
+	if (!fxt_session_is_idle_session(s)) { /* otherwise the supervisor gets it with each
 		                                * recording */
 		close(p->memory.control_fd);
 		p->memory.control_fd = -1;

@@ -7,7 +7,7 @@
  *
  * A buffer that is handed over within that time is saved by the handover. Therefore saving
  * ahead costs nothing at full speed, and nothing for a program that commits no records. The
- * ledger does not know of it: if the recorder alone is killed, the records saved ahead are
+ * ledger does not know of it: if the manager alone is killed, the records saved ahead are
  * dropped, and taken again with the rest of their buffer.
  *
  * Everything here runs on the provider's thread.

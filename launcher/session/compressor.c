@@ -1,6 +1,6 @@
 /*
  * Compresses the archive on a thread of its own; writers copy their bytes to a queue. Every
- * queued byte must stay valid until it is in the file, since the job reads the queue if the
+ * queued byte must stay valid until it is in the file, since the supervisor reads the queue if the
  * recorder is killed.
  */
 #include "compressor.h"

@@ -10,8 +10,8 @@
  * their own. A frame holds whole records. It is written when it is full, or a tenth of a
  * second after its first record.
  *
- * The queue lies in memory that fxtrun's job shares. If the recorder is killed, no appended
- * byte is lost: the job takes the bytes that are not in the file from the queue
+ * The queue lies in memory that fxtrun's supervisor shares. If the manager is killed, no appended
+ * byte is lost: the supervisor takes the bytes that are not in the file from the queue
  * (fxt_compressor_unpack()).
  */
 #ifndef FXT_LAUNCHER_SESSION_COMPRESSOR_H
@@ -63,7 +63,7 @@ struct fxt_compressor {
  * memory shared with an agent: whatever it holds, the result is at most `bytes`. */
 uint64_t fxt_whole_records(const uint8_t *records, uint64_t bytes);
 
-/* Maps a queue. Must be called before the recorder is forked. NULL: memory is short. */
+/* Maps a queue. Must be called before the manager is forked. NULL: memory is short. */
 struct fxt_compressor_queue *fxt_compressor_map_queue(void);
 
 /* Empties the queue after an archive is finished, and gives its memory back. */
@@ -92,7 +92,7 @@ uint64_t fxt_compressor_saved(const struct fxt_compressor *compressor);
  * table. */
 void fxt_compressor_end(struct fxt_compressor *compressor);
 
-/* For the job after the recorder was killed: returns a descriptor of an unnamed file that
+/* For the supervisor after the manager was killed: returns a descriptor of an unnamed file that
  * holds the archive as far as it was written, or -1 and errno. */
 int fxt_compressor_unpack(const struct fxt_compressor_queue *queue, int fd);
 

@@ -12,7 +12,7 @@
  * other writers are done, as they mostly write much less. If that is not enough, it drops the
  * oldest segment. The archive records how much was dropped.
  *
- * The job has the segments' files too (ledger.h). A provider's entry in the ledger has the
+ * The supervisor has the segments' files too (ledger.h). A provider's entry in the ledger has the
  * generation of its segment, and the ledger has the generations that are dropped.
  */
 #ifndef FXT_LAUNCHER_SESSION_ENDED_H

@@ -1,7 +1,7 @@
 /*
- * Notes the recorder's progress in memory that the job shares, and hands over descriptors.
- * Each entry is written by its provider's thread, and read by the job after the recorder's
- * death. Must never wait for the job.
+ * Notes the manager's progress in memory that the supervisor shares, and hands over descriptors.
+ * Each entry is written by its provider's thread, and read by the supervisor after the manager's
+ * death. Must never wait for the supervisor.
  */
 #include "ledger.h"
 #include <errno.h>
@@ -46,14 +46,14 @@ static int ledger_open_common(struct fxt_ledger *ledger)
 int fxt_ledger_open(struct fxt_ledger *ledger)
 {
 	int ends[2], error;
-	/* Room for some dozens: if the job is stopped, memories in transit to it stay
+	/* Room for some dozens: if the supervisor is stopped, memories in transit to it stay
 	 * alive. */
 	const int bytes = SOCKET_BYTES;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
 		return errno;
 	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	*ledger = (struct fxt_ledger){.to_job = ends[0], .from_recorder = ends[1]};
+	*ledger = (struct fxt_ledger){.to_supervisor = ends[0], .from_recorder = ends[1]};
 	ledger->entries =
 	        mmap(NULL, FXT_LEDGER_ENTRIES * sizeof(*ledger->entries) + sizeof(*ledger->segments),
 	                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -85,7 +85,7 @@ void fxt_ledger_send(const struct fxt_ledger *ledger, enum fxt_ledger_kind kind,
 		rights.header.cmsg_len = CMSG_LEN(count * sizeof(int));
 		memcpy(CMSG_DATA(&rights.header), fds, count * sizeof(int));
 	}
-	sendmsg(ledger->to_job, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+	sendmsg(ledger->to_supervisor, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void fxt_ledger_clear(const struct fxt_ledger *ledger)

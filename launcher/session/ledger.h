@@ -1,9 +1,9 @@
 /*
- * Keeps everything that fxtrun's job needs to finish the trace if the recorder is killed.
+ * Keeps everything that fxtrun's supervisor needs to finish the trace if the manager is killed.
  * This is the progress of each provider, in memory that both processes share, and the
  * descriptors of the providers' memories, which are handed over when the memories are made.
  *
- *     provider's thread --notes--> page 0 | page 1 --job, once the recorder is dead--> recovery.h
+ *     provider's thread --notes--> page 0 | page 1 --supervisor, once the manager is dead--> recovery.h
  *
  * A provider's thread notes its progress after each step that must not be repeated. Records
  * in the archive up to the noted length count; the provider's records behind it are taken
@@ -62,8 +62,8 @@ struct fxt_ledger_segments {
 struct fxt_ledger {
 	struct fxt_ledger_entry *entries; /* index = id - 1 */
 	struct fxt_ledger_segments *segments;
-	int to_job, from_recorder; /* the two ends of a socket pair */
-	struct fxt_common *common; /* memory that all providers share */
+	int to_supervisor, from_recorder; /* the two ends of a socket pair */
+	struct fxt_common *common;        /* memory that all providers share */
 	int common_fd;
 };
 
@@ -86,12 +86,12 @@ struct fxt_ledger_message {
 	uint32_t kind, number;
 };
 
-/* Call it before the recorder is forked. Returns 0, or an errno value. */
+/* Call it before the manager is forked. Returns 0, or an errno value. */
 int fxt_ledger_open(struct fxt_ledger *ledger);
 
-/* ---- the recorder ---- */
+/* ---- the manager ---- */
 
-/* Hands over up to two descriptors. Does not wait: if the job is stopped and does not take
+/* Hands over up to two descriptors. Does not wait: if the supervisor is stopped and does not take
  * them, they are not handed over, and that data cannot be recovered. */
 void fxt_ledger_send(const struct fxt_ledger *ledger, enum fxt_ledger_kind kind, uint32_t number,
         const int *fds, unsigned count);
@@ -109,7 +109,7 @@ struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
  * in the others.
  *
  * With `is_ahead` the archive also has a part of a buffer, and no note says which part. The
- * page then keeps the offset of the page before it, and the job takes the whole buffer
+ * page then keeps the offset of the page before it, and the supervisor takes the whole buffer
  * again.
  */
 void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
@@ -130,7 +130,7 @@ void fxt_ledger_drop(const struct fxt_ledger *ledger, uint64_t generation);
  * appended. */
 void fxt_ledger_note_join(const struct fxt_ledger *ledger, enum fxt_ledger_join join, uint64_t archive_bytes);
 
-/* ---- the job ---- */
+/* ---- the supervisor ---- */
 
 /* True if the rest of a provider that is done was dropped later. */
 bool fxt_ledger_is_dropped(const struct fxt_ledger *ledger, const struct fxt_ledger_entry *entry);

@@ -211,7 +211,7 @@ static void output_close(struct fxt_trace_output *o)
 	if (o->plain_fd >= 0)
 		close(o->plain_fd);
 	if (o->raw_fd >= 0) {
-		flock(o->raw_fd, LOCK_UN); /* the job may still hold it */
+		flock(o->raw_fd, LOCK_UN); /* the supervisor may still hold it */
 		close(o->raw_fd);
 	}
 	if (o->final_fd >= 0)

@@ -62,11 +62,11 @@ void fxt_trace_output_adopt(struct fxt_trace_output *output, const char *name, i
 
 /* Compresses the raw archive while it is written, if the trace must be compressed and
  * arrives bit by bit. Otherwise, or without a queue, the finished trace is compressed at
- * the end. The queue must be mapped before the recorder is forked. */
+ * the end. The queue must be mapped before the manager is forked. */
 void fxt_trace_output_compress(
         struct fxt_trace_output *output, enum fxt_buffering_mode mode, struct fxt_compressor_queue *queue);
 
-/* For the job after the recorder was killed: returns a descriptor of its archive,
+/* For the supervisor after the manager was killed: returns a descriptor of its archive,
  * uncompressed, which the output owns; or -1 and errno. */
 int fxt_trace_output_recover(struct fxt_trace_output *output);
 

@@ -87,7 +87,7 @@ struct fxt_provider {
 	struct fxt_wakeup *wakeup;       /* wakes the main thread after a change that it reads here */
 	struct fxt_sched *sched;         /* learns of the provider's beginning and end */
 	struct fxt_resolver *resolver;   /* names its functions; NULL: no resolver */
-	struct fxt_ledger_entry *ledger; /* its progress for the job; NULL: not kept */
+	struct fxt_ledger_entry *ledger; /* its progress for the supervisor; NULL: not kept */
 	struct fxt_ended *ended;         /* receives its rest; NULL: the rest goes into the archive, like
 	                                  * everything else */
 	uint64_t rest_promised_bytes;    /* what it announced there, at most */

@@ -185,7 +185,7 @@ bool fxt_session_is_valid(const struct fxt_session *s)
 static pid_t session_find_sender(const struct fxt_session *s, const struct fxt_provider *program)
 {
 	if (program->signal == SIGTERM && s->terminate_sent)
-		return s->job;
+		return s->supervisor;
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct fxt_provider *p = s->providers[i];
 

@@ -47,7 +47,7 @@ struct fxt_totals {
 	uint64_t events, threads;
 	struct fxt_losses losses;
 	struct fxt_elided_sum elided;
-	uint64_t waited_ticks;      /* time that threads waited for the recorder, summed over all threads */
+	uint64_t waited_ticks;      /* time that threads waited for the manager, summed over all threads */
 	double noise;               /* share of the events that fxt suggest would have excluded, estimated
 	                             * from a sample */
 	bool trace_is_lost;         /* nothing readable was left of the file */
@@ -105,7 +105,7 @@ struct fxt_session {
 	struct fxt_clock_pair first;             /* read as early as possible */
 	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */
 	const struct fxt_ledger *ledger;         /* records all progress; NULL: none is kept */
-	pid_t job;                               /* the process number that the user knows
+	pid_t supervisor;                        /* the process number that the user knows
 	                                          * fxtrun by */
 	pid_t program; /* our child; 0 before it is started and after it has ended */
 	int epoll;

@@ -1,9 +1,9 @@
 /*
- * The job: the process that the shell started. It passes signals on, stops and continues
- * with the program, and ends as the recorder does. It must outlive the recorder, so it
+ * The supervisor: the process that the shell started. It passes signals on, stops and continues
+ * with the program, and ends as the manager does. It must outlive the manager, so it
  * blocks all signals and reads them.
  */
-#include "job.h"
+#include "supervisor.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -19,48 +19,48 @@
 /* Signals that stop a process which does not catch them. */
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
-/* From the recorder: a signal of `stops` is pending and must be taken. If the program was
+/* From the manager: a signal of `stops` is pending and must be taken. If the program was
  * continued in the meantime, SIGCONT has cleared the pending signal, so there is no race. */
 #define TAKE_STOP SIGRTMIN
 
-static void job_add_stops(sigset_t *set)
+static void supervisor_add_stops(sigset_t *set)
 {
 	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
 		sigaddset(set, stops[i]);
 }
 
-static void job_mask_stops(int how)
+static void supervisor_mask_stops(int how)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	job_add_stops(&set);
+	supervisor_add_stops(&set);
 	sigprocmask(how, &set, NULL);
 }
 
-static void job_take_stop(void)
+static void supervisor_take_stop(void)
 {
-	job_mask_stops(SIG_UNBLOCK);
-	job_mask_stops(SIG_BLOCK);
+	supervisor_mask_stops(SIG_UNBLOCK);
+	supervisor_mask_stops(SIG_BLOCK);
 }
 
-/* True if the recorder died of an error of its own, or because memory was short. */
-static bool job_is_failure(int signal)
+/* True if the manager died of an error of its own, or because memory was short. */
+static bool supervisor_is_failure(int signal)
 {
 	return signal == SIGABRT || signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
 	       signal == SIGILL || signal == SIGSYS;
 }
 
-/* Ends as the recorder did. If the recorder had an error of its own and may have left a
+/* Ends as the manager did. If the manager had an error of its own and may have left a
  * core file, exits with a failure instead, which leaves that file alone. */
-static void job_end(int status) __attribute__((noreturn));
+static void supervisor_end(int status) __attribute__((noreturn));
 
-static void job_end(int status)
+static void supervisor_end(int status)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t set;
 
-	if (WIFSIGNALED(status) && job_is_failure(WTERMSIG(status)))
+	if (WIFSIGNALED(status) && supervisor_is_failure(WTERMSIG(status)))
 		_exit(FXT_EXIT_FAILED);
 	if (WIFSIGNALED(status)) {
 		sigaction(WTERMSIG(status), &standard, NULL);
@@ -72,7 +72,7 @@ static void job_end(int status)
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-void fxt_recorder_give_up(void)
+void fxt_manager_give_up(void)
 {
 	const struct rlimit none = {0};
 
@@ -80,7 +80,7 @@ void fxt_recorder_give_up(void)
 	abort();
 }
 
-void fxt_job_raise_descriptors(void)
+void fxt_supervisor_raise_descriptors(void)
 {
 	struct rlimit limit;
 
@@ -90,19 +90,19 @@ void fxt_job_raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* True if the user interrupted the rest of the work on the trace: the recorder dies of
+/* True if the user interrupted the rest of the work on the trace: the manager dies of
  * these signals only after it allows them (fxt_signals_allow_interrupts). */
-static bool job_was_interrupted(int status)
+static bool supervisor_was_interrupted(int status)
 {
 	return WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT;
 }
 
 /*
  * Blocks all signals, and returns the earlier mask. A signal to the process group is meant
- * for the program, which may handle any signal; the job must survive it, and reads and
+ * for the program, which may handle any signal; the supervisor must survive it, and reads and
  * drops it. This needs the kernel's own call, since libc leaves out two signals.
  */
-static uint64_t job_block_all(void)
+static uint64_t supervisor_block_all(void)
 {
 	const uint64_t all = UINT64_MAX;
 	uint64_t before = 0;
@@ -111,12 +111,12 @@ static uint64_t job_block_all(void)
 	return before;
 }
 
-static void job_restore_mask(uint64_t mask)
+static void supervisor_restore_mask(uint64_t mask)
 {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
 }
 
-static void job_unblock_faults(void)
+static void supervisor_unblock_faults(void)
 {
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 	sigset_t set;
@@ -127,8 +127,8 @@ static void job_unblock_faults(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* All signals except those that stop the job, which it takes at the recorder's request. */
-static sigset_t job_signals_to_read(void)
+/* All signals except those that stop the supervisor, which it takes at the manager's request. */
+static sigset_t supervisor_signals_to_read(void)
 {
 	sigset_t set;
 
@@ -138,8 +138,8 @@ static sigset_t job_signals_to_read(void)
 	return set;
 }
 
-static void job_take_signal(
-        pid_t recorder, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
+static void supervisor_take_signal(
+        pid_t manager, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
 {
 	struct signalfd_siginfo info;
 	int status, number;
@@ -148,27 +148,28 @@ static void job_take_signal(
 		return;
 	number = (int)info.ssi_signo;
 	if (number == SIGCHLD) {
-		if (waitpid(recorder, &status, WNOHANG) != recorder)
+		if (waitpid(manager, &status, WNOHANG) != manager)
 			return;
-		if (WIFSIGNALED(status) && !job_was_interrupted(status)) {
-			/* The recorder can no longer say when to stop, so each stop is
+		if (WIFSIGNALED(status) && !supervisor_was_interrupted(status)) {
+			/* The manager can no longer say when to stop, so each stop is
 			 * taken as it comes. */
-			job_mask_stops(SIG_UNBLOCK);
+			supervisor_mask_stops(SIG_UNBLOCK);
 			fxt_recovery_run(recovery, signals, WTERMSIG(status));
 		}
-		job_end(status);
-	} else if ((pid_t)info.ssi_pid == recorder) {
+		supervisor_end(status);
+	} else if ((pid_t)info.ssi_pid == manager) {
 		if (number == TAKE_STOP)
-			job_take_stop();
+			supervisor_take_stop();
 	} else if (sigismember(passed_on, number)) {
-		sigqueue(recorder, number, (union sigval){.sival_int = info.ssi_code == SI_KERNEL});
+		sigqueue(manager, number, (union sigval){.sival_int = info.ssi_code == SI_KERNEL});
 	}
 }
 
-static void job_live(pid_t recorder, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
-        __attribute__((noreturn));
+static void supervisor_live(pid_t manager, int signals, const sigset_t *passed_on,
+        struct fxt_recovery *recovery) __attribute__((noreturn));
 
-static void job_live(pid_t recorder, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
+static void supervisor_live(
+        pid_t manager, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
 {
 	for (;;) {
 		struct pollfd ready[] = {{signals, POLLIN, 0}, {recovery->ledger->from_recorder, POLLIN, 0}};
@@ -178,63 +179,64 @@ static void job_live(pid_t recorder, int signals, const sigset_t *passed_on, str
 		if (ready[1].revents)
 			fxt_recovery_receive(recovery);
 		if (ready[0].revents)
-			job_take_signal(recorder, signals, passed_on, recovery);
+			supervisor_take_signal(manager, signals, passed_on, recovery);
 	}
 }
 
-int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recovery *recovery)
+int fxt_supervisor_begin(
+        struct fxt_supervisor *supervisor, const sigset_t *handled, struct fxt_recovery *recovery)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
-	sigset_t passed_on = *handled, signals = job_signals_to_read();
+	sigset_t passed_on = *handled, signals = supervisor_signals_to_read();
 	uint64_t before;
 	int signal_fd;
-	pid_t recorder;
+	pid_t manager;
 
-	*job = (struct fxt_job){getpid(), getpgrp()};
+	*supervisor = (struct fxt_supervisor){getpid(), getpgrp()};
 	sigaddset(&passed_on, SIGCONT);
-	before = job_block_all();
+	before = supervisor_block_all();
 	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	recorder = signal_fd < 0 ? -1 : fork();
-	if (recorder < 0) {
+	manager = signal_fd < 0 ? -1 : fork();
+	if (manager < 0) {
 		int error = errno;
 
 		close(signal_fd);
-		job_restore_mask(before);
+		supervisor_restore_mask(before);
 		return error;
 	}
-	if (recorder == 0) {
-		/* Otherwise descriptors handed over to a killed job would stay alive. */
+	if (manager == 0) {
+		/* Otherwise descriptors handed over to a killed supervisor would stay alive. */
 		close(recovery->ledger->from_recorder);
 		close(signal_fd);
 		setpgid(0, 0);
-		job_unblock_faults();
-		/* Signals sent by name (pkill fxtrun) must reach only the job, which passes
+		supervisor_unblock_faults();
+		/* Signals sent by name (pkill fxtrun) must reach only the supervisor, which passes
 		 * them on once. */
 		prctl(PR_SET_NAME, "fxt-recorder");
 		return 0;
 	}
 	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
 		sigaction(stops[i], &standard, NULL);
-	close(recovery->ledger->to_job);
-	fxt_job_raise_descriptors();
-	job_live(recorder, signal_fd, &passed_on, recovery);
+	close(recovery->ledger->to_supervisor);
+	fxt_supervisor_raise_descriptors();
+	supervisor_live(manager, signal_fd, &passed_on, recovery);
 }
 
-void fxt_job_stop(const struct fxt_job *job, int signal)
+void fxt_supervisor_stop(const struct fxt_supervisor *supervisor, int signal)
 {
-	if (getppid() != job->pid) /* the job was killed */
+	if (getppid() != supervisor->pid) /* the supervisor was killed */
 		return;
-	kill(job->pid, signal);
-	sigqueue(job->pid, TAKE_STOP, (union sigval){0});
+	kill(supervisor->pid, signal);
+	sigqueue(supervisor->pid, TAKE_STOP, (union sigval){0});
 }
 
-void fxt_job_continue(const struct fxt_job *job)
+void fxt_supervisor_continue(const struct fxt_supervisor *supervisor)
 {
-	if (getppid() == job->pid)
-		kill(job->pid, SIGCONT);
+	if (getppid() == supervisor->pid)
+		kill(supervisor->pid, SIGCONT);
 }
 
-bool fxt_job_is_from_terminal(int code, int value)
+bool fxt_supervisor_is_from_terminal(int code, int value)
 {
 	return code == SI_QUEUE && value;
 }
