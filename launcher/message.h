@@ -34,7 +34,7 @@ void fxt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Makes fxt_say() never wait for its reader: standard error may be a full pipe, and a
- * recorder that waited for it would make the program lose calls. Text without room is kept,
+ * manager that waited for it would make the program lose calls. Text without room is kept,
  * up to 64 KiB, and written later: with the next line, by fxt_say_rest() or by
  * fxt_say_all(). A process forked from this one begins without kept text.
  */

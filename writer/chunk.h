@@ -67,11 +67,11 @@ static inline bool fxt_chunk_has_room(
 	return true;
 }
 
-/* `ref` is the function's ref of the function table; its index is durable. */
+/* `ref` is the function's reference of the function table; its index is durable. */
 static inline void fxt_chunk_put_call(const struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         uint64_t *position, uint64_t ref, uint64_t start, uint64_t end)
 {
-	/* the index is in the ref's lowest bits, and in the header's highest */
+	/* the index is in the reference's lowest bits, and in the header's highest */
 	position[0] = writer->header | ref << 48;
 	position[1] = start;
 	position[2] = end;

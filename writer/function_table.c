@@ -10,13 +10,13 @@
  * has this address. */
 #define RETIRED UINT64_MAX
 
-/* Returns the address in a ref, whatever else is in it. */
+/* Returns the address in a reference, whatever else is in it. */
 static uint64_t functions_address_of(uint64_t ref)
 {
 	return (ref & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS;
 }
 
-/* Puts a ref at the entry that fxt_function_find() looks at first, or as near behind it as
+/* Puts a reference at the entry that fxt_function_find() looks at first, or as near behind it as
  * there is room. Returns whether that took one of the entries never used before. */
 static bool functions_insert(const struct fxt_function_table *table, uint64_t ref)
 {

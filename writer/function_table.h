@@ -15,7 +15,7 @@
 struct fxt_engine;
 
 /*
- * Open addressing: a function's ref, address << 16 | string index, lies in the entry that
+ * Open addressing: a function's reference, address << 16 | string index, lies in the entry that
  * its address hashes to or in one behind it. 0 = the entry was never used. Both fields are
  * written with the engine's lock held and read by every hook. A larger table is stored
  * before its mask (release), and the mask is loaded first (acquire).
@@ -26,13 +26,13 @@ struct fxt_function_table {
 };
 #define FXT_FUNCTION_TABLE_GROWTHS 7 /* how often the table may double */
 
-/* Replaces the index in a ref if the name has no durable one: such a name is registered in
+/* Replaces the index in a reference if the name has no durable one: such a name is registered in
  * each chunk that uses it (local_names.h). Indices have bit 15 clear. */
 #define FXT_INDEX_LOCAL UINT64_C(0xffff)
 
 /*
- * Set in the ref of an excluded function: its calls are not recorded. No address of a
- * function has the bit, so the hooks' fast path finds that the ref matches no function.
+ * Set in the reference of an excluded function: its calls are not recorded. No address of a
+ * function has the bit, so the hooks' fast path finds that the reference matches no function.
  * The hooks recognize the mark on their way to the slow path, and the recorded functions
  * pay nothing.
  */
@@ -41,7 +41,7 @@ struct fxt_function_table {
 /* How many entries the fast look-up probes. */
 #define FXT_FUNCTION_PROBES 8
 
-/* The table ref of a function, with index 0. */
+/* The table reference of a function, with index 0. */
 static inline uint64_t fxt_function_key(uint64_t address)
 {
 	return address << FXT_FRAME_INDEX_BITS;
@@ -54,14 +54,14 @@ static inline uint64_t fxt_function_hash(uint64_t address)
 	return address * UINT64_C(0x9e3779b97f4a7c15) >> 40;
 }
 
-/* Whether a table ref is that of the function at `address`. */
+/* Whether a table reference is that of the function at `address`. */
 static inline bool fxt_function_is(uint64_t ref, uint64_t address)
 {
 	return (ref ^ fxt_function_key(address)) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS);
 }
 
 /*
- * The fastest look-up: returns the ref in the address's home entry, which may be another
+ * The fastest look-up: returns the reference in the address's home entry, which may be another
  * function's, or 0.
  */
 static inline uint64_t fxt_function_first(const struct fxt_function_table *table, uint64_t address)
@@ -73,7 +73,7 @@ static inline uint64_t fxt_function_first(const struct fxt_function_table *table
 	return load_relaxed(&load_relaxed(&table->entries)[fxt_function_hash(address) & mask]);
 }
 
-/* Looks for the function's ref with `mark` in it, which is 0 or FXT_FUNCTION_EXCLUDED.
+/* Looks for the function's reference with `mark` in it, which is 0 or FXT_FUNCTION_EXCLUDED.
  * Begins `first` entries behind the address's home entry. */
 static inline uint64_t fxt_function_probe(
         const struct fxt_function_table *table, uint64_t address, unsigned first, uint64_t mark)
@@ -93,14 +93,14 @@ static inline uint64_t fxt_function_probe(
 	return 0;
 }
 
-/* The fast look-up. Returns the table ref (address << 16 | index) or 0: it is not there,
+/* The fast look-up. Returns the table reference (address << 16 | index) or 0: it is not there,
  * or further away, or the function is excluded. */
 static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
 {
 	return fxt_function_probe(table, address, 0, 0);
 }
 
-/* Whether the function is known to be excluded. Also false if its ref lies too far from
+/* Whether the function is known to be excluded. Also false if its reference lies too far from
  * its first entry: then the slow path takes its calls, and the manager excludes them. */
 static inline bool fxt_function_is_excluded(const struct fxt_function_table *table, uint64_t address)
 {
@@ -118,7 +118,7 @@ void fxt_function_table_free(struct fxt_engine *e);
 
 /*
  * The slow look-up: registers the function at first sight, with a placeholder that names
- * `module` (see modules of the agent). Returns the table ref; its index is FXT_INDEX_LOCAL
+ * `module` (see modules of the agent). Returns the table reference; its index is FXT_INDEX_LOCAL
  * if no durable index was available. With the lock held.
  */
 uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module);
@@ -127,7 +127,7 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
  * module from now on, or to none. With the lock held. */
 void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end);
 
-/* Returns the ref of an address already in the table, excluded or not, wherever collisions
+/* Returns the reference of an address already in the table, excluded or not, wherever collisions
  * put it; 0 = not there. With the lock held. */
 uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);
 

@@ -13,11 +13,11 @@
 
 #define FXT_INHERITED_CATEGORY "inherited"
 
-/* Set in the index of such a frame's ref; the index is 0 if the name has no durable one.
+/* Set in the index of such a frame's reference; the index is 0 if the name has no durable one.
  * The exit hook's fast path does not take it for an index, so the slow path handles it. */
 #define FXT_INHERITED_BIT FXT_STRING_INLINE_BIT
 
-/* Whether a frame's ref belongs to such a call. The words of waits follow behind these
+/* Whether a frame's reference belongs to such a call. The words of waits follow behind these
  * (waits.h). */
 static inline bool fxt_is_inherited(uint64_t ref)
 {
@@ -26,7 +26,7 @@ static inline bool fxt_is_inherited(uint64_t ref)
 	return index >= FXT_INHERITED_BIT && index < (FXT_INHERITED_BIT | FXT_STRING_LOCAL_FIRST);
 }
 
-/* Returns the string index in the ref of a call's frame, inherited or not; FXT_INDEX_LOCAL
+/* Returns the string index in the reference of a call's frame, inherited or not; FXT_INDEX_LOCAL
  * = it has no durable one. */
 static inline uint64_t fxt_frame_index(uint64_t ref)
 {
@@ -37,7 +37,7 @@ static inline uint64_t fxt_frame_index(uint64_t ref)
 	return index == FXT_INHERITED_BIT ? FXT_INDEX_LOCAL : index & ~(uint64_t)FXT_INHERITED_BIT;
 }
 
-/* Returns the ref of an inherited frame for a function's ref. */
+/* Returns the reference of an inherited frame for a function's reference. */
 static inline uint64_t fxt_inherited_ref(uint64_t ref)
 {
 	return ((ref & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL ? ref & ~FXT_INDEX_LOCAL : ref) |

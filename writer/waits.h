@@ -3,7 +3,7 @@
  * and as records. A wait is begun and ended like a call. Therefore a reader of the control
  * memory, at a snapshot or after a death, sees what the thread waits for and since when.
  *
- * Its frame's ref is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + the number of the
+ * Its frame's reference is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + the number of the
  * waiting call; the frame's call_site is the string index of the object's symbol, or 0.
  */
 #ifndef FXT_WRITER_WAITS_H
@@ -15,11 +15,11 @@
 
 /* The subject of a wait. */
 enum fxt_wait_subject {
-	/* an object at the address in the frame's ref; for a thread the ref has its
+	/* an object at the address in the frame's reference; for a thread the reference has its
 	 * handle */
 	FXT_WAIT_FOR_OBJECT,
-	FXT_WAIT_FOR_TIME, /* a time; the ref has nothing */
-	/* a descriptor; the ref has it plus 1; 0 = there are several */
+	FXT_WAIT_FOR_TIME, /* a time; the reference has nothing */
+	/* a descriptor; the reference has it plus 1; 0 = there are several */
 	FXT_WAIT_FOR_DESCRIPTOR,
 };
 
@@ -83,7 +83,7 @@ enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
 
 #define FXT_WAIT_CATEGORY "sync"
 
-/* The first value of the index field in the ref of a wait. A call has its string index
+/* The first value of the index field in the reference of a wait. A call has its string index
  * there, which is smaller, or FXT_INDEX_LOCAL, which is not a wait's value; the indices of
  * inherited calls are smaller too (inherited.h). */
 #define FXT_WAIT_FIRST (FXT_INHERITED_BIT | FXT_STRING_LOCAL_FIRST)
@@ -95,7 +95,7 @@ static inline uint64_t fxt_wait_ref(enum fxt_wait wait, uint64_t object)
 	return object << FXT_FRAME_INDEX_BITS | (FXT_WAIT_FIRST + (uint64_t)wait);
 }
 
-/* Whether a frame's ref belongs to a wait. */
+/* Whether a frame's reference belongs to a wait. */
 static inline bool fxt_is_wait(uint64_t ref)
 {
 	uint64_t index = fxt_field(ref, 0, FXT_FRAME_INDEX_BITS);
@@ -105,7 +105,7 @@ static inline bool fxt_is_wait(uint64_t ref)
 
 const char *fxt_wait_name(enum fxt_wait wait);
 
-/* Whether a frame's ref belongs to a call that counts: no wait, and not inherited. */
+/* Whether a frame's reference belongs to a call that counts: no wait, and not inherited. */
 static inline bool fxt_is_counted(uint64_t ref)
 {
 	return !fxt_is_wait(ref) && !fxt_is_inherited(ref);

@@ -87,7 +87,7 @@ extern HIDDEN int32_t agent_recording;
 extern HIDDEN uint32_t agent_notes;
 /* The value that hooks test first at every call. It equals agent_recording, except that it
  * is AGENT_GENERAL while no call is recorded and each is to be noted, and before the agent
- * has begun. One ref makes it one test. */
+ * has begun. One word makes it one test. */
 extern HIDDEN int32_t agent_hooks;
 
 void agent_set_recording(enum agent_recording recording);

@@ -355,7 +355,7 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 	agent_heap_leave(writer);
 }
 
-/* For the modes that only count most writers: sampling, and counters alone. */
+/* For the modes that only count most blocks: sampling, and counters alone. */
 static __attribute__((noinline)) void *heap_record_counted_or_allocated(
         void *pointer, size_t size, size_t usable, const void *caller)
 {

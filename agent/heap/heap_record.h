@@ -120,11 +120,11 @@ static inline void agent_heap_leave(struct fxt_thread_writer *writer)
 
 /* ---- the slow path ---- */
 
-/* A call from `caller` that asked for `size` allocated the writer of `usable` bytes. Returns
- * the writer. errno is kept. */
+/* A call from `caller` that asked for `size` allocated the block of `usable` bytes. Returns
+ * the block. errno is kept. */
 void *agent_heap_allocated(void *writer, size_t size, size_t usable, const void *caller);
 
-/* The writer of `usable` bytes is about to be freed, or was freed; `ticks` is a time before
+/* The block of `usable` bytes is about to be freed, or was freed; `ticks` is a time before
  * that. errno is kept. */
 void agent_heap_freed(void *writer, size_t usable, uint64_t ticks);
 
@@ -133,7 +133,7 @@ bool agent_heap_freed_while_stopped(size_t usable);
 
 /* ---- the fast path ---- */
 
-/* The writer has `usable` bytes. False: the slow path must do it all, because nothing has
+/* The block has `usable` bytes. False: the slow path must do it all, because nothing has
  * been done yet. errno is kept. */
 static inline __attribute__((always_inline)) bool agent_try_allocated(
         const void *pointer, size_t size, size_t usable)
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 	return true;
 }
 
-/* The same for a writer that is about to be freed; `ticks` is a time before that. */
+/* The same for a block that is about to be freed; `ticks` is a time before that. */
 static inline __attribute__((always_inline)) bool agent_try_freed(
         void *pointer, size_t usable, uint64_t ticks)
 {

@@ -37,7 +37,7 @@ static inline bool agent_filters_calls(void)
 	       fxt_elides_calls(agent_engine.control) || load_relaxed(&agent_engine.control->has_triggers);
 }
 
-/* Whether the manager has decided on the function with this ref. It never decides on names
+/* Whether the manager has decided on the function with this reference. It never decides on names
  * without an index of their own, and need not where a decision may come later. */
 static inline bool agent_filter_knows(uint64_t ref)
 {
@@ -71,7 +71,7 @@ static inline uint64_t agent_filter_inside(
 	return load_relaxed(&filter->has_under) & FXT_UNDER_ONLY ? 0 : agent_filter_all(filter);
 }
 
-/* The decision on the function with this ref. 0: there is none, or it was on another
+/* The decision on the function with this reference. 0: there is none, or it was on another
  * function. */
 static inline unsigned agent_filter_decision(const struct fxt_thread_writer *writer, uint64_t ref)
 {
@@ -84,7 +84,7 @@ static inline unsigned agent_filter_decision(const struct fxt_thread_writer *wri
 	return fxt_decided_by(decision, writer->filter_in_force);
 }
 
-/* The state of a frame for a call inside `outer` of the function with this ref. */
+/* The state of a frame for a call inside `outer` of the function with this reference. */
 static inline uint64_t agent_filter_state(
         const struct fxt_thread_writer *writer, const struct fxt_frame *outer, uint64_t ref)
 {

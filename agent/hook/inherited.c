@@ -10,7 +10,7 @@
 struct agent_inheritance {
 	uint64_t bytes;
 	uint64_t birth;          /* of the child, in ticks */
-	const uint32_t *command; /* the command ref of the parent's session */
+	const uint32_t *command; /* the command word of the parent's session */
 	uint32_t commanded;      /* and its value at the fork */
 	bool is_birth_recorded;  /* no start since then discards the calls before it */
 	uint64_t count;

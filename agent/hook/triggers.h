@@ -17,7 +17,7 @@
 #include "elided.h"
 #include "writer/decisions.h"
 
-/* The decision on the function with this ref. 0: there is none, or it has no triggers. */
+/* The decision on the function with this reference. 0: there is none, or it has no triggers. */
 static inline uint64_t agent_trigger_decision(uint64_t ref, unsigned triggers)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -50,7 +50,7 @@ static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t 
 }
 
 /* The number of the trigger that a call raises as it begins, for the function with this
- * ref. The process's own part is done here. */
+ * reference. The process's own part is done here. */
 uint32_t agent_trigger_begin(uint64_t ref);
 
 /* Carries the trigger out, or reports it to the manager. Call it when the call's record is

@@ -56,7 +56,7 @@ static void pthreads_end(void *unused)
 }
 
 /* Bytes of thread-local variables, of all modules loaded at the start, behind a thread's
- * control writer; 0 on machines that place them before it. */
+ * control block; 0 on machines that place them before it. */
 static uint64_t bytes_behind;
 
 static int pthreads_add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
@@ -121,7 +121,7 @@ static struct start pthreads_begin(struct start *given)
 	struct start start = *given;
 
 	sys_unmap(given, sizeof(start));
-	/* The thread's control writer lies at the end of its stack, in the last page or two,
+	/* The thread's control block lies at the end of its stack, in the last page or two,
 	 * with only the thread-local variables behind it. */
 	if (!start.stack_low)
 		start.stack_low = ((uint64_t)pthread_self() + bytes_behind - start.stack_bytes + 4095) &

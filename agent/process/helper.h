@@ -25,7 +25,7 @@ struct agent_helper_job {
 	uint64_t idle_ns;       /* the longest wait if there is no page to populate */
 };
 
-/* From the supervisor's work: sets the longest wait from now on. */
+/* From the job's work: sets the longest wait from now on. */
 void agent_helper_set_idle(uint64_t nanoseconds);
 
 /* Before the first start, and again in a forked child. */

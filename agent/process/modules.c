@@ -280,7 +280,7 @@ uint32_t agent_module_at(uint64_t address)
  * Waits until the manager has decided on a function, in a session where it matters which
  * calls a call is inside of. Waits as long as the manager lives, and a minute at most.
  * After one wait in vain the process does not wait again. There is no wait either in a
- * child that a handler makes in between: the ref does not belong to the child's
+ * child that a handler makes in between: the reference does not belong to the child's
  * generation.
  */
 static void modules_await_decision(uint64_t ref, uint32_t generation)

@@ -187,7 +187,7 @@ static bool standalone_work(void)
 	return standalone_save();
 }
 
-/* The supervisor lasts until the end of the process. */
+/* The job lasts until the end of the process. */
 static bool standalone_is_over(void)
 {
 	return false;

@@ -42,12 +42,12 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 }
 
 /* True in the manager: the supervisor then makes a trace of the available records. */
-static bool fxtrun_is_recorder;
+static bool fxtrun_is_manager;
 
 static void fxtrun_end_without_memory(void)
 {
 	fxt_say("out of memory");
-	if (fxtrun_is_recorder)
+	if (fxtrun_is_manager)
 		fxt_manager_give_up();
 	_exit(FXT_EXIT_FAILED);
 }
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 		fxt_trace_output_abandon(&run.output);
 		return FXT_EXIT_FAILED;
 	}
-	fxtrun_is_recorder = true;
+	fxtrun_is_manager = true;
 	fxt_say_without_waiting();
 	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);

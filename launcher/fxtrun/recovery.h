@@ -63,7 +63,7 @@ struct fxt_recovery {
 };
 
 /* Takes the descriptors that the manager hands over, and closes those not needed any more.
- * Call it whenever ledger->from_recorder is readable; does not wait. */
+ * Call it whenever ledger->from_manager is readable; does not wait. */
 void fxt_recovery_receive(struct fxt_recovery *recovery);
 
 /* The manager was killed by that signal. Waits until the program has ended or a finish is

@@ -104,7 +104,7 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
  * A SIGKILL to the group takes the program and the supervisor, and leaves the manager to finish
  * the trace. The new session keeps the kernel from sending SIGHUP to an orphaned group: a
  * process group is orphaned if no process in it has a parent in another group of the same
- * session. If a script without supervisor control runs fxtrun, the manager would be such a
+ * session. If a script without job control runs fxtrun, the manager would be such a
  * parent, and its exit would orphan the group.
  *
  * setsid() fails while any process has the manager's process number as its group, so both

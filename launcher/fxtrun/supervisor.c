@@ -172,7 +172,7 @@ static void supervisor_live(
         pid_t manager, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
 {
 	for (;;) {
-		struct pollfd ready[] = {{signals, POLLIN, 0}, {recovery->ledger->from_recorder, POLLIN, 0}};
+		struct pollfd ready[] = {{signals, POLLIN, 0}, {recovery->ledger->from_manager, POLLIN, 0}};
 
 		if (poll(ready, 2, -1) <= 0)
 			continue;
@@ -206,7 +206,7 @@ int fxt_supervisor_begin(
 	}
 	if (manager == 0) {
 		/* Otherwise descriptors handed over to a killed supervisor would stay alive. */
-		close(recovery->ledger->from_recorder);
+		close(recovery->ledger->from_manager);
 		close(signal_fd);
 		setpgid(0, 0);
 		supervisor_unblock_faults();

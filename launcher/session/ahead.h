@@ -1,6 +1,6 @@
 /*
  * Streaming: writes the committed records of a provider to the archive before its buffer is
- * full. If the program, its fxtrun and its recorder are all killed at once, the file has
+ * full. If the program, its fxtrun and its manager are all killed at once, the file has
  * all records but those of the last moments.
  *
  *     committed --seen, at most 0.2 s later--> 0.3 s go by --> saved, without a word to the program

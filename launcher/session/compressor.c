@@ -1,7 +1,7 @@
 /*
  * Compresses the archive on a thread of its own; writers copy their bytes to a queue. Every
  * queued byte must stay valid until it is in the file, since the supervisor reads the queue if the
- * recorder is killed.
+ * manager is killed.
  */
 #include "compressor.h"
 #include <errno.h>

@@ -53,7 +53,7 @@ int fxt_ledger_open(struct fxt_ledger *ledger)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
 		return errno;
 	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	*ledger = (struct fxt_ledger){.to_supervisor = ends[0], .from_recorder = ends[1]};
+	*ledger = (struct fxt_ledger){.to_supervisor = ends[0], .from_manager = ends[1]};
 	ledger->entries =
 	        mmap(NULL, FXT_LEDGER_ENTRIES * sizeof(*ledger->entries) + sizeof(*ledger->segments),
 	                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -184,7 +184,7 @@ bool fxt_ledger_receive(const struct fxt_ledger *ledger, struct fxt_ledger_messa
 	struct cmsghdr *control;
 
 	fds[0] = fds[1] = -1;
-	if (recvmsg(ledger->from_recorder, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) !=
+	if (recvmsg(ledger->from_manager, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) !=
 	        (ssize_t)sizeof(*message))
 		return false;
 	control = CMSG_FIRSTHDR(&header);

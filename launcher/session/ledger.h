@@ -62,8 +62,8 @@ struct fxt_ledger_segments {
 struct fxt_ledger {
 	struct fxt_ledger_entry *entries; /* index = id - 1 */
 	struct fxt_ledger_segments *segments;
-	int to_supervisor, from_recorder; /* the two ends of a socket pair */
-	struct fxt_common *common;        /* memory that all providers share */
+	int to_supervisor, from_manager; /* the two ends of a socket pair */
+	struct fxt_common *common;       /* memory that all providers share */
 	int common_fd;
 };
 

@@ -36,7 +36,7 @@ struct fxt_trace_output {
 	bool is_compressed;                 /* the finished trace is compressed, as its name asks for */
 	struct fxt_compressor_queue *queue; /* the raw archive goes there compressed through
 	                                     * it; or NULL */
-	int plain_fd;                       /* the decompressed archive of a killed recorder; -1 = none */
+	int plain_fd;                       /* the decompressed archive of a killed manager; -1 = none */
 	char path[PATH_MAX];                /* of the file to replace: absolute, without symbolic links */
 };
 
