@@ -14,7 +14,7 @@
 #define FXT_ARCHIVE_STATE_BLOB "fxt:archive"
 
 /* Blob records with a packet for the Perfetto UI that describes the session
- * (launcher/session/description.h). */
+ * (launcher/manager/description.h). */
 #define FXT_DESCRIPTION_BLOB "fxt: description"
 
 enum fxt_archive_end { FXT_ARCHIVE_UNFINISHED = 0, FXT_ARCHIVE_FINISHED = 1, FXT_ARCHIVE_RECOVERED = 2 };

@@ -2,7 +2,7 @@
  * The helper thread does the work that is not allowed in a hook: it carries out the
  * manager's session commands or, without a manager, saves full buffers. A fresh page costs
  * more than the whole call that touches it first, so it also touches pages ahead of the
- * writers. The manager has allocated these pages by then (launcher/session/memory.h);
+ * writers. The manager has allocated these pages by then (launcher/manager/memory.h);
  * without a manager the helper's touch allocates them.
  *
  * It is a raw clone, not a pthread. It can be started inside a hook (pthread_create

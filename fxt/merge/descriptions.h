@@ -1,6 +1,6 @@
 /*
  * Session descriptions for the Perfetto UI, which the recorder writes as packets
- * (launcher/session/description.h), for a trace of several sessions. Packets about
+ * (launcher/manager/description.h), for a trace of several sessions. Packets about
  * processes stay, under the processes' new numbers. Packets about the machine and the
  * recording are the first trace's, because the UI has room for one. The view that opens is
  * left to the UI.

@@ -6,8 +6,8 @@
 #ifndef FXT_LAUNCHER_CONTROL_CONTROLLER_H
 #define FXT_LAUNCHER_CONTROL_CONTROLLER_H
 
-#include "launcher/session/session.h"
-#include "launcher/session/snapshots.h"
+#include "launcher/manager/session.h"
+#include "launcher/manager/snapshots.h"
 #include "rpc.h"
 
 #define FXT_CONTROLLER_WATCHERS     64 /* requests waiting for an alert */

@@ -8,7 +8,7 @@
 #include "filter_params.h"
 #include "trace_config.h"
 #include "trigger_calls.h"
-#include "launcher/session/filter_change.h"
+#include "launcher/manager/filter_change.h"
 
 /* The reason why the session cannot make any change now, or NULL. */
 static const char *filter_is_refused(const struct fxt_session *session)

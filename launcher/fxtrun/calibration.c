@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "launcher/session/output.h"
+#include "launcher/manager/output.h"
 #include "reader/trace/tables.h"
 
 /* Calls in a batch; batches for warming up the caches, which are not counted; batches that

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/message.h"
-#include "launcher/session/death.h"
+#include "launcher/manager/death.h"
 
 /* An agent that sees no heartbeat for 1 s takes fxtrun for dead, and drops records instead
  * of waiting for it. */

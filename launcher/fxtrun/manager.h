@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include "launcher/control/control.h"
-#include "launcher/session/acceptor.h"
-#include "launcher/session/session.h"
-#include "launcher/session/snapshots.h"
+#include "launcher/manager/acceptor.h"
+#include "launcher/manager/session.h"
+#include "launcher/manager/snapshots.h"
 #include "supervisor.h"
 
 #define FXT_MANAGER_GRACE_NS UINT64_C(5000000000) /* grace time for a program to end on SIGTERM */

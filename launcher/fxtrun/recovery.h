@@ -17,9 +17,9 @@
 
 #include <jansson.h>
 #include "launcher/options.h"
-#include "launcher/session/ledger.h"
-#include "launcher/session/output.h"
-#include "launcher/session/session.h"
+#include "launcher/manager/ledger.h"
+#include "launcher/manager/output.h"
+#include "launcher/manager/session.h"
 
 /* A provider with memories that were handed over. */
 struct fxt_heir {

@@ -23,11 +23,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include "launcher/control/control.h"
-#include "launcher/session/acceptor.h"
-#include "launcher/session/ledger.h"
-#include "launcher/session/output.h"
-#include "launcher/session/session.h"
-#include "launcher/session/snapshots.h"
+#include "launcher/manager/acceptor.h"
+#include "launcher/manager/ledger.h"
+#include "launcher/manager/output.h"
+#include "launcher/manager/session.h"
+#include "launcher/manager/snapshots.h"
 #include "manager.h"
 #include "spawn.h"
 

@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "launcher/session/archive.h"
+#include "launcher/manager/archive.h"
 #include "perf.h"
 #include "sched_cpu.h"
 #include "sched_registry.h"

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "launcher/session/archive.h"
+#include "launcher/manager/archive.h"
 #include "reader/time/faults.h"
 
 /* The largest number of events kept: 16 MB of memory, 24 MB of archive. */

@@ -8,7 +8,7 @@
 #ifndef FXT_LAUNCHER_SCHED_SCHED_ROWS_H
 #define FXT_LAUNCHER_SCHED_SCHED_ROWS_H
 
-#include "launcher/session/archive.h"
+#include "launcher/manager/archive.h"
 #include "reader/trace/index.h"
 #include "reader/trace/tables.h"
 #include "writer/control.h"

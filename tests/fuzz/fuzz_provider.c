@@ -9,9 +9,9 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "launcher/session/packets.h"
-#include "launcher/session/provider.h"
-#include "launcher/session/provider_thread.h"
+#include "launcher/manager/packets.h"
+#include "launcher/manager/provider.h"
+#include "launcher/manager/provider_thread.h"
 #include "writer/collect/snapshot.h"
 #include "writer/encode.h"
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "launcher/session/archive.h"
+#include "launcher/manager/archive.h"
 
 #define MAGIC 0x0016547846040010
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <errno.h>
-#include "launcher/session/compressor.h"
+#include "launcher/manager/compressor.h"
 #include "random.h"
 #include "writer/encode.h"
 

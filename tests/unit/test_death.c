@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <signal.h>
-#include "launcher/session/death.h"
+#include "launcher/manager/death.h"
 
 static enum fxt_death_origin origin(enum fxt_seccomp seccomp, int signal, pid_t sender)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "launcher/session/muting.h"
+#include "launcher/manager/muting.h"
 #include "writer/encode.h"
 #include "writer/strings.h"
 

@@ -12,8 +12,8 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "launcher/session/packets.h"
-#include "launcher/session/provider_thread.h"
+#include "launcher/manager/packets.h"
+#include "launcher/manager/provider_thread.h"
 #include "writer/elided.h"
 #include "writer/sys.h"
 

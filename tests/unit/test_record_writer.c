@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "launcher/session/record_writer.h"
+#include "launcher/manager/record_writer.h"
 #include "writer/atomics.h"
 #include "writer/encode.h"
 

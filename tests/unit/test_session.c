@@ -10,9 +10,9 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "launcher/session/admission.h"
-#include "launcher/session/providers.h"
-#include "launcher/session/session.h"
+#include "launcher/manager/admission.h"
+#include "launcher/manager/providers.h"
+#include "launcher/manager/session.h"
 #include "writer/sys.h"
 
 static struct fxt_options options;

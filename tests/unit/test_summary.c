@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "launcher/session/summary.h"
+#include "launcher/manager/summary.h"
 
 static void check(struct fxt_totals totals, uint64_t bytes, const char *expected)
 {
