@@ -54,7 +54,7 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)";)
 
 # Every folder is a library of its objects; a program takes from those before it what it needs (README, "The tree").
-writer_src     := $(wildcard writer/*.c writer/collect/*.c)
+writer_src     := $(wildcard writer/*/*.c)
 agent_src      := $(wildcard agent/*/*.c)
 reader_src     := $(wildcard reader/*/*.c)
 symbolizer_src := $(wildcard symbolizer/*.c)
@@ -64,7 +64,7 @@ unit_src       := $(wildcard tests/unit/test_*.c)
 rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 fuzz_src       := $(wildcard tests/fuzz/fuzz_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-folders        := writer writer/collect $(wildcard agent/*/) $(wildcard reader/*/) symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) examples bench \
+folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) examples bench \
                   tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
@@ -224,7 +224,7 @@ test:
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
 
-# With the whole of writer/: both files that depend on the processor, writer/arch.h and agent/base/arch.h.
+# With the whole of writer/: both files that depend on the processor, writer/shared/arch.h and agent/base/arch.h.
 .PHONY: cross
 cross:
 	$(Q)$(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc O=$(O)/aarch64 WERROR=1 $(O)/aarch64/libfxtagent.so

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 #define REGION_BYTES     (UINT64_C(24) << 20)
 #define ALLOCATION_WORDS 6

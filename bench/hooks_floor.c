@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 #define REGION_BYTES (UINT64_C(24) << 20)
 #define DEPTH        1024u

@@ -17,9 +17,9 @@
 #include "reader/trace/text.h"
 #include "table.h"
 #include "describe.h"
-#include "writer/elided.h"
-#include "writer/loss.h"
-#include "writer/muted.h"
+#include "writer/engine/elided.h"
+#include "writer/engine/loss.h"
+#include "writer/format/muted.h"
 
 static const char help[] =
         "usage: fxt info [FILE]...\n"

@@ -2,7 +2,7 @@
 
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
-#include "writer/loss.h"
+#include "writer/engine/loss.h"
 
 /* ---- slices, by the walk ---- */
 

@@ -5,7 +5,7 @@
 #define FXT_LAUNCHER_CATEGORIES_H
 
 #include "options.h"
-#include "writer/categories.h"
+#include "writer/format/categories.h"
 
 struct fxt_known_category {
 	const char *name, *description;
@@ -15,7 +15,7 @@ extern const struct fxt_known_category fxt_known_categories[FXT_CATEGORIES];
 /* True if events of that category are requested; without any name, all are. */
 bool fxt_categories_have(const struct fxt_categories *categories, const char *category);
 
-/* The categories that are not requested, as bits (writer/categories.h). */
+/* The categories that are not requested, as bits (writer/format/categories.h). */
 uint32_t fxt_categories_off(const struct fxt_categories *categories);
 
 /* The name behind `name`, or with NULL the first one; NULL: there are no more. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include "launcher/triggers.h"
 #include "symbolizer/record_filter.h"
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 #define FXT_PROVIDER_SPECS 100 /* Fuchsia's limit */
 
@@ -30,7 +30,7 @@ enum fxt_follow {
 /* Elides calls of functions without limits of their own in the filter. */
 struct fxt_call_limits {
 	uint64_t min_duration_ns; /* calls that take less are elided; 0 = none */
-	uint64_t first_counted;   /* as in struct fxt_limit (writer/elided.h) */
+	uint64_t first_counted;   /* as in struct fxt_limit (writer/engine/elided.h) */
 };
 
 #define FXT_CATEGORIES_BYTES 2048
@@ -100,7 +100,7 @@ void fxt_options_default(struct fxt_options *options);
  * description of the error. */
 const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds);
 
-/* True if calls are elided by properties known only at their end (writer/elided.h). */
+/* True if calls are elided by properties known only at their end (writer/engine/elided.h). */
 bool fxt_options_elide_calls(const struct fxt_options *options);
 
 /*

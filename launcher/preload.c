@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 int fxt_preload_find(char path[PATH_MAX], char *error, size_t error_bytes)
 {

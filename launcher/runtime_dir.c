@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 bool fxt_session_name_is_valid(const char *name)
 {

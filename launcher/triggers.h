@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "symbolizer/record_filter.h"
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 #define FXT_TRIGGER_TEXT_BYTES 256
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "reader/trace/duration.h"
 #include "reader/slices/span.h"
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {
         [FXT_ONESHOT] = "oneshot", [FXT_CIRCULAR] = "circular", [FXT_STREAMING] = "streaming"};

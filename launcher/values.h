@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "symbolizer/record_filter.h"
-#include "writer/slot.h"
+#include "writer/shared/slot.h"
 
 /* Reads a size that a trace buffer can have: MiB, or a number with K, M or G. */
 const char *fxt_value_buffer_bytes(const char *text, uint64_t *bytes);

@@ -8,7 +8,7 @@
 #define FXT_SYMBOLIZER_DEMANGLE_H
 
 #include <stddef.h>
-#include "writer/format.h"
+#include "writer/format/format.h"
 
 /* Room for a name and the rest of its last character, before the name is cut. */
 #define FXT_NAME_ROOM (FXT_STRING_MAX_BYTES + 4)

@@ -12,7 +12,7 @@
 #include "perfetto.h"
 #include "protobuf.h"
 #include "reader/trace/utf8.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 #define NAME_BYTES 4000
 

@@ -37,7 +37,7 @@ struct fxt_image {
 	struct fxt_images *set;
 	char *path;
 	char *build_id;
-	char *unescaped; /* the path without its escapes (writer/escape.h) */
+	char *unescaped; /* the path without its escapes (writer/format/escape.h) */
 	char *module;    /* the path as UTF-8 */
 	bool is_of_process;
 	bool opened;

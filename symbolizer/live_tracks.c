@@ -5,8 +5,8 @@
 #include "heap_profile.h"
 #include "perfetto.h"
 #include "protobuf.h"
-#include "writer/encode.h"
-#include "writer/heap.h"
+#include "writer/format/encode.h"
+#include "writer/engine/heap.h"
 
 struct live_tracks {
 	struct fxt_sink *sink;

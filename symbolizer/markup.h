@@ -8,7 +8,7 @@
  *                                                     the module
  *
  * A path is everything between the id and the last ":elf:", whatever it contains. Only
- * bytes that are not UTF-8 are escaped in it (writer/escape.h).
+ * bytes that are not UTF-8 are escaped in it (writer/format/escape.h).
  */
 #ifndef FXT_SYMBOLIZER_MARKUP_H
 #define FXT_SYMBOLIZER_MARKUP_H

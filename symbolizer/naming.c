@@ -2,7 +2,7 @@
 
 #include <string.h>
 #include "reader/trace/utf8.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 size_t fxt_naming_string(uint64_t *to, uint32_t index, const struct fxt_location *function)
 {

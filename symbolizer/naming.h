@@ -10,7 +10,7 @@
 
 #include "image.h"
 #include "reader/trace/cursor.h"
-#include "writer/parts.h"
+#include "writer/format/parts.h"
 
 /* Writes the string record that registers a function's name (the format's section on string
  * records). */

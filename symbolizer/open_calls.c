@@ -10,7 +10,7 @@
 #include "protobuf.h"
 #include "reader/trace/index.h"
 #include "reader/trace/rate.h"
-#include "writer/process_end.h"
+#include "writer/format/process_end.h"
 
 void fxt_open_calls_add(struct fxt_open_calls *open, const struct fxt_open_thread *thread)
 {

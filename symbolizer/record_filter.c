@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "reader/slices/pattern.h"
-#include "writer/atomics.h"
-#include "writer/control.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/control.h"
 
 static const unsigned record_filter_under[FXT_RECORD_FILTER_KINDS] = {
         [FXT_RECORD_FILTER_ONLY_UNDER] = FXT_UNDER_ONLY, [FXT_RECORD_FILTER_NOT_UNDER] = FXT_UNDER_NOT};

@@ -43,7 +43,7 @@ struct fxt_record_filter {
 	bool needs_source; /* the source file must be known (fxt_location.is_located) */
 	bool has_limits;   /* some functions have limits of their own */
 	unsigned triggers; /* calls of some functions raise triggers: a sum of FXT_TRIGGERS_
-	                    * (writer/control.h) */
+	                    * (writer/shared/control.h) */
 };
 
 /* Adds a rule. Returns NULL, or half a sentence that says what is wrong with the
@@ -77,7 +77,7 @@ size_t fxt_record_filter_describe(const struct fxt_record_filter *filter, char *
 bool fxt_record_filter_excludes(const struct fxt_record_filter *filter, const struct fxt_location *function);
 
 /* Says how the function's calls affect those inside them: a sum of FXT_UNDER_
- * (writer/control.h). */
+ * (writer/shared/control.h). */
 unsigned fxt_record_filter_under(const struct fxt_record_filter *filter, const struct fxt_location *function);
 
 /* Returns the function's limit of that kind. The last matching rule wins; `general` applies

@@ -16,9 +16,9 @@
 #include "naming.h"
 #include "reader/trace/rate.h"
 #include "sink.h"
-#include "writer/encode.h"
-#include "writer/shared.h"
-#include "writer/strings.h"
+#include "writer/format/encode.h"
+#include "writer/shared/shared.h"
+#include "writer/engine/strings.h"
 
 struct provider {
 	uint32_t id;

@@ -1,6 +1,6 @@
 /*
  * The agent's knowledge of the processor and of the C library's ABI for it, once for x86-64
- * and once for aarch64. Parts that other folders need too are in writer/arch.h.
+ * and once for aarch64. Parts that other folders need too are in writer/shared/arch.h.
  */
 #ifndef FXT_AGENT_ARCH_H
 #define FXT_AGENT_ARCH_H

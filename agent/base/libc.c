@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "libc.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 static int (*libcs_clock_gettime)(clockid_t clock, struct timespec *time);
 

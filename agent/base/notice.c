@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
-#include "writer/digits.h"
-#include "writer/sys.h"
+#include "writer/format/digits.h"
+#include "writer/shared/sys.h"
 
 /* Whether one of these signals is pending for this thread. */
 static bool notice_is_pending(uint64_t signals)

@@ -1,7 +1,7 @@
 #include "real.h"
 #include <stdbool.h>
 #include "symbols.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 const struct real_functions *real_functions(void)
 {

@@ -21,12 +21,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "attributes.h"
-#include "writer/chunk.h"
-#include "writer/engine.h"
-#include "writer/local_names.h"
-#include "writer/shadow_stack.h"
-#include "writer/strings.h"
-#include "writer/threads.h"
+#include "writer/engine/chunk.h"
+#include "writer/engine/engine.h"
+#include "writer/engine/local_names.h"
+#include "writer/engine/shadow_stack.h"
+#include "writer/engine/strings.h"
+#include "writer/engine/threads.h"
 
 /* A range of addresses. */
 struct agent_range {

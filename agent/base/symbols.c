@@ -11,7 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include "arch.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 #define LIBC           "libc.so.6"
 #define HIDDEN_VERSION 0x8000 /* not the default version; a name without a version means the default one */

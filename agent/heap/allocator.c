@@ -8,7 +8,7 @@
 #include "operators.h"
 #include "agent/base/self.h"
 #include "agent/base/symbols.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 struct agent_allocator agent_next;
 bool agent_allocator_known, agent_allocator_was_early;

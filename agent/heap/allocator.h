@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "agent/base/attributes.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 struct agent_allocator {
 	void *(*malloc)(size_t);

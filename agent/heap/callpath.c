@@ -8,8 +8,8 @@
 #include "cfi.h"
 #include "agent/process/modules.h"
 #include "unwind.h"
-#include "writer/encode.h"
-#include "writer/heap.h"
+#include "writer/format/encode.h"
+#include "writer/engine/heap.h"
 
 #define NODES_BITS     22
 #define NODES          (UINT64_C(1) << NODES_BITS)

@@ -4,7 +4,7 @@
 #include "cfi.h"
 #include <string.h>
 #include "agent/process/modules.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 /* ---- reading ---- */
 

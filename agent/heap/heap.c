@@ -7,8 +7,8 @@
 #include "agent/base/notice.h"
 #include "sample.h"
 #include "agent/base/symbols.h"
-#include "writer/categories.h"
-#include "writer/heap.h"
+#include "writer/format/categories.h"
+#include "writer/engine/heap.h"
 
 /* Blocks were allocated before this process became one with a recorded heap, or may have
  * been. */

@@ -1,7 +1,7 @@
 #include "heap_names.h"
 #include <string.h>
 #include "heap_record.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 static uint16_t heap_names_register(const char *text)
 {

@@ -13,7 +13,7 @@
 #include "agent/hook/shadow.h"
 #include "agent/hook/stacks.h"
 #include "unwind.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 /* agent_write_allocation() for a size that takes a word of its own. */
 static COLD bool heap_record_write_huge(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,

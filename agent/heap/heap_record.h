@@ -10,8 +10,8 @@
 #include "callpath.h"
 #include "agent/hook/frames.h"
 #include "heap_state.h"
-#include "writer/format.h"
-#include "writer/heap.h"
+#include "writer/format/format.h"
+#include "writer/engine/heap.h"
 
 /* Header, time, pointer's header and value. */
 #define AGENT_FREE_WORDS 4

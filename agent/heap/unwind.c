@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include "agent/base/attributes.h"
 #include "cfi.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 /* ---- memory ---- */
 

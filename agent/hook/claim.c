@@ -2,8 +2,8 @@
 #include "elided.h"
 #include "shadow.h"
 #include "stacks.h"
-#include "writer/categories.h"
-#include "writer/waits.h"
+#include "writer/format/categories.h"
+#include "writer/engine/waits.h"
 
 struct fxt_thread_writer *agent_nested(void)
 {

@@ -12,7 +12,7 @@
  * are at most AGENT_ROWS. If every track has open calls, a coroutine that begins a call takes
  * the least recently used track. The calls open on that track end in the trace at that moment,
  * and each is recorded once. Their coroutine keeps them aside. When it runs again they are
- * open on its new track, as inherited calls (writer/inherited.h): those slices show what its
+ * open on its new track, as inherited calls (writer/format/inherited.h): those slices show what its
  * later calls are inside of, and count nothing.
  *
  *   track 7    | f                 ||inherited g       |      f was suspended, g goes on

@@ -9,7 +9,7 @@
  * trace, and the elided time would not belong to one caller alone. Calls that cannot be
  * accounted for are recorded too: calls of a function without an index of its own, of a
  * handler that came into a hook or into a wait, and of threads beyond those with a table.
- * An inherited call (writer/inherited.h) is shown unless it is short or was one too many,
+ * An inherited call (writer/format/inherited.h) is shown unless it is short or was one too many,
  * and is in no sum.
  *
  *   main     |---------------------------------------|     kept: long
@@ -21,7 +21,7 @@
 #define FXT_AGENT_ELIDED_H
 
 #include "frames.h"
-#include "writer/elided.h"
+#include "writer/engine/elided.h"
 
 /* Something is recorded inside the newest call of the writer, so that call is recorded too.
  * The writer is SLOW_PATH. */

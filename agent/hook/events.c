@@ -1,6 +1,6 @@
 #include "events.h"
 #include "frames.h"
-#include "writer/categories.h"
+#include "writer/format/categories.h"
 
 #define EVENT_WORDS 48
 

@@ -6,7 +6,7 @@
 #define FXT_AGENT_EVENTS_H
 
 #include "claim.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 /* An inline string for the name of an argument, a category or an event: it needs no
  * index. */

@@ -8,17 +8,17 @@
  *   state of a frame = state of the one below it, changed by what is known of the function
  *
  * The state lies in the bits of fxt_frame.call_site that an address does not use
- * (writer/slot.h). After a change of the filter, each thread gives its frames new states
+ * (writer/shared/slot.h). After a change of the filter, each thread gives its frames new states
  * before its next call begins. The open calls themselves end as they began.
  */
 #ifndef FXT_AGENT_FILTER_H
 #define FXT_AGENT_FILTER_H
 
 #include "frames.h"
-#include "writer/decisions.h"
-#include "writer/inherited.h"
-#include "writer/elided.h"
-#include "writer/waits.h"
+#include "writer/engine/decisions.h"
+#include "writer/format/inherited.h"
+#include "writer/engine/elided.h"
+#include "writer/engine/waits.h"
 
 /* The filter that gave the frames of a writer their states. `writer` NULL: the latest
  * filter. */

@@ -1,7 +1,7 @@
 /*
  * Frames of a shadow stack: the open calls of one slot, oldest first, above a sentinel that
  * is no function. The hooks push and pop them (hooks.h); shadow.h has what the slow path
- * does to them. A wait inside a call is a frame too (writer/waits.h).
+ * does to them. A wait inside a call is a frame too (writer/engine/waits.h).
  *
  * A frame keeps its call's stack pointer as a stack offset (self.h). One comparison then
  * shows whether another offset is higher than the newest call's, or lies on another stack
@@ -12,7 +12,7 @@
 #define FXT_AGENT_FRAMES_H
 
 #include "agent/base/self.h"
-#include "writer/waits.h"
+#include "writer/engine/waits.h"
 
 static inline struct fxt_frame *slot_top(const struct fxt_thread_slot *slot)
 {

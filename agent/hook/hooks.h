@@ -19,7 +19,7 @@
 
 #include "frames.h"
 #include "slow_path.h"
-#include "writer/format.h"
+#include "writer/format/format.h"
 
 #define AGENT_HOOK static inline __attribute__((always_inline))
 

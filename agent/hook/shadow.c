@@ -8,9 +8,9 @@
 #include "elided.h"
 #include "agent/process/modules.h"
 #include "triggers.h"
-#include "writer/closing.h"
-#include "writer/encode.h"
-#include "writer/waits.h"
+#include "writer/engine/closing.h"
+#include "writer/format/encode.h"
+#include "writer/engine/waits.h"
 
 static struct fxt_thread_slot *shadow_slot(const struct fxt_thread_writer *writer)
 {

@@ -59,7 +59,7 @@ void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset
 
 /*
  * Begins a wait inside a call at `stack_pointer`. `ref` and `symbol` are as in
- * writer/waits.h. Returns the time, which is unique on the thread. 0: there is no room, and
+ * writer/engine/waits.h. Returns the time, which is unique on the thread. 0: there is no room, and
  * the wait is not recorded.
  */
 uint64_t agent_begin_wait(

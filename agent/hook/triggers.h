@@ -15,7 +15,7 @@
 #define FXT_AGENT_TRIGGERS_H
 
 #include "elided.h"
-#include "writer/decisions.h"
+#include "writer/engine/decisions.h"
 
 /* The decision on the function with this reference. 0: there is none, or it has no triggers. */
 static inline uint64_t agent_trigger_decision(uint64_t ref, unsigned triggers)

@@ -16,7 +16,7 @@
 #include "agent/hook/shadow.h"
 #include "agent/hook/claim.h"
 #include "agent/hook/elided.h"
-#include "writer/categories.h"
+#include "writer/format/categories.h"
 
 enum { BLOCKING_SHORTEST_NS = 10000 };
 
@@ -97,7 +97,7 @@ static inline void blocking_end(uint64_t begin)
 	errno = error;
 }
 
-/* The descriptor as it stands in the frame's word (writer/waits.h). */
+/* The descriptor as it stands in the frame's word (writer/engine/waits.h). */
 static uint64_t blocking_descriptor(int fd)
 {
 	return (uint32_t)fd + 1u;

@@ -9,7 +9,7 @@
 #include "agent/hook/events.h"
 #include "agent/base/real.h"
 #include "agent/base/symbols.h"
-#include "writer/categories.h"
+#include "writer/format/categories.h"
 
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "flow.h"
 #include "agent/process/modules.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436 /* Linux 5.9 */

@@ -11,8 +11,8 @@
 #include "code.h"
 #include "agent/hook/frames.h"
 #include "agent/process/modules.h"
-#include "writer/decisions.h"
-#include "writer/encode.h"
+#include "writer/engine/decisions.h"
+#include "writer/format/encode.h"
 
 #define SITES              32768u
 #define PROBES             16

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "agent/base/libc.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 #define PRELOAD "LD_PRELOAD="
 #define SOCKET  FXT_SOCKET_ENVIRONMENT "="

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "image.h"
-#include "writer/handshake.h"
+#include "writer/shared/handshake.h"
 
 /* The value of FXT_SOCKET in the environment of an image that must get no system calls of
  * ours. */

@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include "agent/base/notice.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 #define SMALLEST_PAGE    4096
 #define POPULATE_BYTES   (UINT64_C(64) << 10)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include "agent/base/arch.h"
 #include "agent/base/notice.h"
-#include "writer/last_thread.h"
+#include "writer/engine/last_thread.h"
 
 #define STACK_BYTES (UINT64_C(128) << 10)
 #define TLS_BYTES   (UINT64_C(16) << 10)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 /* Enough for the program headers and the loader's name, in the place where linkers put
  * them. */

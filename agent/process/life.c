@@ -8,7 +8,7 @@
  *           new image after exec finds the agent by its environment (exec.h) and starts in the
  *           same way.
  *   fork    The child starts anew at its first call, from zeros that the kernel left it
- *           (writer/engine.h): all files forget, in order, and the engine starts anew. The
+ *           (writer/engine/engine.h): all files forget, in order, and the engine starts anew. The
  *           calls that it was forked inside of are handed on to it (inherited.h).
  *   end     The end needs no help: a manager takes the rest from shared memory. A standalone
  *           recorder writes its file (standalone.h).

@@ -1,7 +1,7 @@
 #include "memory.h"
 #include <string.h>
 #include <sys/mman.h>
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 static bool memory_map_buffer(struct agent_memory *memory, int flags, int fd)
 {

@@ -14,8 +14,8 @@
 #ifndef FXT_AGENT_MEMORY_H
 #define FXT_AGENT_MEMORY_H
 
-#include "writer/control_map.h"
-#include "writer/shared.h"
+#include "writer/shared/control_map.h"
+#include "writer/shared/shared.h"
 
 enum { AGENT_MEMORY_LEFT = 3 };
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include "agent/hook/filter.h"
 #include "agent/base/self.h"
-#include "writer/decisions.h"
-#include "writer/encode.h"
-#include "writer/escape.h"
+#include "writer/engine/decisions.h"
+#include "writer/format/encode.h"
+#include "writer/format/escape.h"
 
 #define MODULES      4096
 #define TEXT_BYTES   4608 /* a path of 4096, and the other fields */

@@ -9,8 +9,8 @@
 #include "agent/heap/heap.h"
 #include "agent/heap/heap_state.h"
 #include "modules.h"
-#include "writer/categories.h"
-#include "writer/decisions.h"
+#include "writer/format/categories.h"
+#include "writer/engine/decisions.h"
 
 #define WAIT_NS             UINT64_C(10000000)
 #define ALERT_TEXT_BYTES    128 /* bytes of a name, in the trace */

@@ -1,5 +1,5 @@
 /*
- * The manager's commands: recording begins and ends (writer/shared.h, enum
+ * The manager's commands: recording begins and ends (writer/shared/shared.h, enum
  * fxt_session_command). A session command lies in shared memory, and the helper thread
  * carries it out. The command found at birth is carried out by the starting thread, before
  * any code of the program.

@@ -15,12 +15,12 @@
 #include "agent/base/notice.h"
 #include "agent/base/real.h"
 #include "trace_file.h"
-#include "writer/anchor.h"
+#include "writer/format/anchor.h"
 #include "writer/collect/collect.h"
-#include "writer/encode.h"
-#include "writer/escape.h"
-#include "writer/heap.h"
-#include "writer/last_thread.h"
+#include "writer/format/encode.h"
+#include "writer/format/escape.h"
+#include "writer/engine/heap.h"
+#include "writer/engine/last_thread.h"
 
 #define BUFFER_BYTES      (UINT64_C(64) << 20)
 #define CALIBRATION_NS    UINT64_C(4000000)

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "agent/base/notice.h"
-#include "writer/handshake.h"
-#include "writer/sys.h"
-#include "writer/trace_open.h"
+#include "writer/shared/handshake.h"
+#include "writer/shared/sys.h"
+#include "writer/shared/trace_open.h"
 
 #define PATH_BYTES  4096
 #define PLACEHOLDER "%p"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include "reader/heap/heap.h"
 #include "reader/trace/utf8.h"
-#include "writer/buffer.h"
-#include "writer/encode.h"
+#include "writer/shared/buffer.h"
+#include "writer/format/encode.h"
 
 struct fxt_needs_function {
 	uint64_t era;  /* its provider's */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include "reader/trace/utf8.h"
-#include "writer/encode.h"
-#include "writer/thread_object.h"
+#include "writer/format/encode.h"
+#include "writer/format/thread_object.h"
 
 struct fxt_objects_item {
 	uint64_t koid, process, row_of;

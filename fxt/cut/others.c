@@ -12,7 +12,7 @@
 #include "symbolizer/function_track.h"
 #include "symbolizer/heap_profile.h"
 #include "symbolizer/open_calls.h"
-#include "writer/muted.h"
+#include "writer/format/muted.h"
 
 /* Ids of strings. */
 struct others_names {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "reader/trace/utf8.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 /* The section that keeps what is known of a provider. */
 static struct fxt_section *sections_of(struct fxt_sections *s, const struct fxt_provider_tables *p)

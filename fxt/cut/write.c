@@ -9,7 +9,7 @@
 #include "fxt/cut/needs.h"
 #include "reader/trace/index.h"
 #include "symbolizer/open_calls.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 struct cut {
 	struct fxt_needs needs;

@@ -1,5 +1,5 @@
 /*
- * Puts several traces on one timeline by their anchors (writer/anchor.h): converts the
+ * Puts several traces on one timeline by their anchors (writer/format/anchor.h): converts the
  * ticks of each to those of the merged trace. There are three ways.
  *
  * Counter: all traces are from one boot of one machine, and all ticks are of its counter.
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "writer/anchor.h"
+#include "writer/format/anchor.h"
 
 /* The conversion of one trace's ticks. */
 struct fxt_merge_line {

@@ -11,7 +11,7 @@
 #include "fxt/describe.h"
 #include "reader/trace/text.h"
 #include "tui.h"
-#include "writer/loss.h"
+#include "writer/engine/loss.h"
 
 enum {
 	NAME_COLUMNS = 14,  /* least width at which a name is cut in its middle rather

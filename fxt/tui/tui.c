@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "reader/trace/progress.h"
 #include "reader/trace/rate.h"
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 struct fxt_tui fxt_tui;
 

@@ -20,7 +20,7 @@
 #include "queries.h"
 #include "snapshot_calls.h"
 #include "trigger_calls.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 #define OPEN_TRIES 8
 

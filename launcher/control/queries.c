@@ -3,7 +3,7 @@
 #include "trigger_calls.h"
 #include "launcher/categories.h"
 #include "launcher/values.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 const char *fxt_query_state_name(const struct fxt_session *s)
 {

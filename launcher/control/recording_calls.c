@@ -10,7 +10,7 @@
 #include "trace_config.h"
 #include "trigger_calls.h"
 #include "launcher/values.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 /* ---- initialize, terminate ---- */
 

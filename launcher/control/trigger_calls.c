@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "alert_calls.h"
 #include "launcher/message.h"
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 static const struct fxt_trigger *trigger_of(const struct fxt_controller *controller, uint32_t index)
 {

@@ -8,7 +8,7 @@
 #define FXT_LAUNCHER_FXTRUN_CALIBRATION_H
 
 #include <stddef.h>
-#include "writer/call_cost.h"
+#include "writer/format/call_cost.h"
 
 /* fxtrun with only this argument is that process. */
 #define FXT_CALIBRATION_ARGUMENT "--calibration"

@@ -11,7 +11,7 @@
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
 #include "reader/slices/query_filter.h"
-#include "writer/heap.h"
+#include "writer/engine/heap.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

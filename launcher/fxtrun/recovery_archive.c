@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "writer/atomics.h"
-#include "writer/format.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/format.h"
 
 /* The entry of the provider that will write the records from `at` on again; NULL: the
  * records stay. */
@@ -29,7 +29,7 @@ static struct fxt_ledger_entry *recovery_takes_again(
 
 /* True for a record of the manager's own, which cannot be taken again: agents write no
  * blobs. The initialization record is kept with them, because it may stand before the first
- * of a provider's live sums (writer/heap.h). */
+ * of a provider's live sums (writer/engine/heap.h). */
 static bool recovery_is_managers(uint64_t header)
 {
 	switch (fxt_record_type(header)) {

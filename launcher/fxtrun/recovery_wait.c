@@ -14,7 +14,7 @@
 #include "launcher/control/rpc.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 /* Time for a client to send its request, and to take the answer. */
 static const struct timeval patience = {.tv_sec = 1};

@@ -24,7 +24,7 @@
 #include "reader/trace/progress_line.h"
 #include "reader/trace/text.h"
 #include "target.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 #define WAITED_MUCH_NS 1e9 /* enough to be mentioned */
 

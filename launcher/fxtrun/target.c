@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "launcher/message.h"
 #include "symbolizer/symbols.h"
-#include "writer/arch.h"
+#include "writer/shared/arch.h"
 
 enum {
 	SCRIPT_LINE_BYTES = 256, /* as much of a script's first line as the kernel reads */

@@ -1,6 +1,6 @@
 /*
  * Accepts connections of processes, checks their hello, and answers with a welcome
- * (writer/handshake.h). Everything runs on the main thread and must not block: a silent
+ * (writer/shared/handshake.h). Everything runs on the main thread and must not block: a silent
  * peer may delay nothing but its own connection.
  */
 #include "acceptor.h"
@@ -19,7 +19,7 @@
 #include "admission.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 _Static_assert(FXT_SOCKET_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
 

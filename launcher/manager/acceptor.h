@@ -1,7 +1,7 @@
 /*
  * Accepts the providers of a session. It listens on a Unix socket in a directory private to
  * this run, and on a second one with an abstract name, for processes that see other files
- * (a chroot, a private /tmp). It carries out the handshake over both (writer/handshake.h):
+ * (a chroot, a private /tmp). It carries out the handshake over both (writer/shared/handshake.h):
  * one hello, one welcome with its descriptors, and the connection is closed.
  *
  * Only processes of our own user are answered, and only about themselves: the hello must

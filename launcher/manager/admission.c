@@ -14,7 +14,7 @@
 #include "session.h"
 #include "launcher/debug.h"
 #include "launcher/preload.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 /*
  * Returns the koid of a process that says hello. If its number is known, either the same

@@ -1,6 +1,6 @@
 #include "ahead.h"
 #include <string.h>
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 /* Together they take half of the promised second. The other half is for a disk, a
  * compressor (0.1 s), and a busy machine. A provider is checked whenever its thread wakes

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include "launcher/message.h"
 #include "symbolizer/rewrite.h"
-#include "writer/anchor.h"
-#include "writer/encode.h"
-#include "writer/escape.h"
+#include "writer/format/anchor.h"
+#include "writer/format/encode.h"
+#include "writer/format/escape.h"
 
 static void archive_stop(struct fxt_archive_writer *a, int error)
 {

@@ -18,9 +18,9 @@
 #include "reader/trace/archive.h"
 #include "symbolizer/function_track.h"
 #include "symbolizer/open_calls.h"
-#include "writer/archive_state.h"
-#include "writer/format.h"
-#include "writer/shared.h"
+#include "writer/format/archive_state.h"
+#include "writer/format/format.h"
+#include "writer/shared/shared.h"
 
 struct fxt_archive_writer {
 	pthread_mutex_t lock; /* for all fields below */
@@ -83,14 +83,14 @@ void fxt_archive_begin_part(struct fxt_archive_writer *part, int fd, const char 
  * call, and stays as it is. */
 void fxt_archive_join(struct fxt_archive_writer *archive, const struct fxt_archive_writer *part);
 
-/* Marks the archive as unfinished, right behind the magic record (writer/archive_state.h). */
+/* Marks the archive as unfinished, right behind the magic record (writer/format/archive_state.h). */
 void fxt_archive_write_state(struct fxt_archive_writer *archive);
 
 /* Appends a blob record that belongs to no provider. Data too long for one record is cut. */
 void fxt_archive_write_blob(struct fxt_archive_writer *archive, const char *name, enum fxt_blob_type type,
         const void *data, size_t bytes);
 
-/* Appends an anchor (writer/anchor.h): this instant on all clocks. `clock` is the clock of
+/* Appends an anchor (writer/format/anchor.h): this instant on all clocks. `clock` is the clock of
  * the archive's ticks. */
 void fxt_archive_write_anchor(struct fxt_archive_writer *archive, enum fxt_clock_kind clock);
 

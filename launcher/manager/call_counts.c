@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 #include "call_sample.h"
-#include "writer/buffer.h"
-#include "writer/format.h"
-#include "writer/strings.h"
+#include "writer/shared/buffer.h"
+#include "writer/format/format.h"
+#include "writer/engine/strings.h"
 
 /* ---- of a session ---- */
 

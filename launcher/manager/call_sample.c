@@ -1,8 +1,8 @@
 #include "call_sample.h"
 #include <stdlib.h>
-#include "writer/buffer.h"
-#include "writer/format.h"
-#include "writer/strings.h"
+#include "writer/shared/buffer.h"
+#include "writer/format/format.h"
+#include "writer/engine/strings.h"
 
 enum {
 	IN_A_ROW = 64,

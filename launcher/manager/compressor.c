@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "reader/trace/compressed.h"
-#include "writer/atomics.h"
-#include "writer/format.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/format.h"
 
 #define STACK_BYTES ((size_t)256 << 10) /* a stored frame is built on the stack */
 #define PATIENCE_NS 100000000L          /* wait time of records that do not fill a frame */

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include "reader/trace/text.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 /* ---- what is known ---- */
 

@@ -15,8 +15,8 @@
 #include "reader/trace/rate.h"
 #include "symbolizer/perfetto.h"
 #include "symbolizer/protobuf.h"
-#include "writer/escape.h"
-#include "writer/format.h"
+#include "writer/format/escape.h"
+#include "writer/format/format.h"
 
 #define ARGUMENT_BYTES 8192 /* of a process, in all; the rest is cut */
 

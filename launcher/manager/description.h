@@ -11,7 +11,7 @@
 #include "archive.h"
 #include "launcher/options.h"
 #include "symbolizer/protobuf.h"
-#include "writer/archive_state.h"
+#include "writer/format/archive_state.h"
 
 /* Describes the system and how the session records. Call once, at the beginning of the
  * archive. */

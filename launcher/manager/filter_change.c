@@ -14,7 +14,7 @@
 #include "launcher/categories.h"
 #include "reader/trace/utf8.h"
 #include "session.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 bool fxt_filter_may_limit(const struct fxt_session *s)
 {

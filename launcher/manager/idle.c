@@ -6,7 +6,7 @@
 #include "providers.h"
 #include "session.h"
 #include "launcher/debug.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 void fxt_session_register_again(struct fxt_session *s, struct fxt_provider *ended, struct fxt_memory *memory)
 {

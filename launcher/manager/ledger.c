@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "writer/atomics.h"
-#include "writer/handshake.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/handshake.h"
 
 enum { DESCRIPTORS = 2, SOCKET_BYTES = 16384 };
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 #define MIB        (UINT64_C(1) << 20)
 #define PAGE_BYTES UINT64_C(4096)

@@ -1,5 +1,5 @@
 /*
- * The two memories that a provider shares with its manager (writer/shared.h): memfds of a
+ * The two memories that a provider shares with its manager (writer/shared/shared.h): memfds of a
  * fixed size. Seals keep either side from making the other one fault. Both are left out of
  * core dumps, and mapped here until they are freed.
  */
@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "writer/buffer.h"
-#include "writer/control_map.h"
-#include "writer/shared.h"
+#include "writer/shared/buffer.h"
+#include "writer/shared/control_map.h"
+#include "writer/shared/shared.h"
 
 struct fxt_memory {
 	uint8_t *buffer;

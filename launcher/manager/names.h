@@ -8,7 +8,7 @@
 
 #include "resolver.h"
 #include "symbolizer/modules.h"
-#include "writer/elided.h"
+#include "writer/engine/elided.h"
 
 #define FXT_NAMES_READ_BYTES (64 << 10) /* more than the largest record */
 
@@ -26,7 +26,7 @@ struct fxt_name {
 
 /* The decision on a string, for the agent. */
 struct fxt_name_decision {
-	uint64_t word; /* writer/decisions.h */
+	uint64_t word; /* writer/engine/decisions.h */
 	struct fxt_limit limit;
 	struct fxt_name *name; /* the function's; NULL: the string is no function, or it has
 	                        * no name */

@@ -16,9 +16,9 @@
 #include "reader/trace/empty_file.h"
 #include "reader/slices/span.h"
 #include "reader/trace/write_all.h"
-#include "writer/atomics.h"
-#include "writer/shared.h"
-#include "writer/trace_open.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/shared.h"
+#include "writer/shared/trace_open.h"
 
 #define OUTPUT_TEMPORARY "the temporary file in TMPDIR or /tmp"
 

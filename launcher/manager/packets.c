@@ -6,8 +6,8 @@
 #include <string.h>
 #include "ahead.h"
 #include "results.h"
-#include "writer/clock.h"
-#include "writer/sys.h"
+#include "writer/shared/clock.h"
+#include "writer/shared/sys.h"
 
 static const char *packets_reply_saved(struct fxt_provider *p, const struct fxt_packet *saved)
 {

@@ -1,5 +1,5 @@
 /*
- * Handles the packets that a provider sends (writer/packets.h), by the rules of Fuchsia's
+ * Handles the packets that a provider sends (writer/shared/packets.h), by the rules of Fuchsia's
  * trace manager. A packet that breaks a rule aborts the provider. A valid packet that its
  * state does not allow is ignored, and reported once.
  */

@@ -13,9 +13,9 @@
 #include "launcher/categories.h"
 #include "launcher/debug.h"
 #include "launcher/message.h"
-#include "writer/clock.h"
-#include "writer/last_thread.h"
-#include "writer/sys.h"
+#include "writer/shared/clock.h"
+#include "writer/engine/last_thread.h"
+#include "writer/shared/sys.h"
 
 /* ---- states ---- */
 

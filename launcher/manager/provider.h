@@ -46,8 +46,8 @@
 #include "launcher/sched/sched.h"
 #include "launcher/watch.h"
 #include "symbolizer/protobuf.h"
-#include "writer/atomics.h"
-#include "writer/call_cost.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/call_cost.h"
 #include "writer/collect/collect.h"
 
 enum fxt_provider_state {

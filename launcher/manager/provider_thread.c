@@ -8,9 +8,9 @@
 #include "description.h"
 #include "packets.h"
 #include "results.h"
-#include "writer/clock.h"
-#include "writer/heap.h"
-#include "writer/sys.h"
+#include "writer/shared/clock.h"
+#include "writer/engine/heap.h"
+#include "writer/shared/sys.h"
 
 enum { STACK_BYTES = 256 * 1024 };
 

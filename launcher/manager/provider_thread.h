@@ -7,7 +7,7 @@
 #define FXT_LAUNCHER_SESSION_PROVIDER_THREAD_H
 
 #include "provider.h"
-#include "writer/heap.h"
+#include "writer/engine/heap.h"
 
 /* Prepares the provider and starts its thread; fxt_provider_join() ends it. Returns 0, or
  * an errno value: no thread was started. */

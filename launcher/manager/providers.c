@@ -11,7 +11,7 @@
 #include "provider_thread.h"
 #include "session.h"
 #include "launcher/message.h"
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 void fxt_session_take_config(struct fxt_session *s)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "symbolizer/naming.h"
-#include "writer/atomics.h"
-#include "writer/encode.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/encode.h"
 
 #define GATHERED_BYTES (FXT_RECORD_MAX_WORDS * 8 * 4)
 #define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* gathered: writing costs more than copying */

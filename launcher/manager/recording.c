@@ -8,7 +8,7 @@
 #include "launcher/debug.h"
 #include "providers.h"
 #include "session.h"
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 #define TO(state) (1u << FXT_SESSION_##state)
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "names.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 enum { STACK_BYTES = 16 << 20 }; /* demangling is recursive */
 

@@ -14,7 +14,7 @@
  * resolver's thread writes that record when it is known.
  *
  * With a filter, the resolver also decides which functions are excluded as soon as it has
- * their names, and passes the decisions to the agent (writer/decisions.h).
+ * their names, and passes the decisions to the agent (writer/engine/decisions.h).
  *
  * Errors: if memory is short, some functions have no name; fxt_names_wait() then reports
  * it.
@@ -30,7 +30,7 @@
 #include "symbolizer/record_filter.h"
 #include "symbolizer/image.h"
 #include "symbolizer/markup.h"
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 struct fxt_names; /* the names of one provider; private to the resolver */
 
@@ -87,7 +87,7 @@ struct fxt_names *fxt_names_begin(struct fxt_resolver *resolver, const struct fx
 void fxt_names_restart(struct fxt_resolver *resolver, struct fxt_names *names);
 
 /* Uses another filter for all functions from now on, also for known ones. Their agents
- * carry the decisions out as the change of that number (writer/decisions.h). `filter` is
+ * carry the decisions out as the change of that number (writer/engine/decisions.h). `filter` is
  * kept until fxt_resolver_close(). Does not wait. */
 void fxt_resolver_change_filter(
         struct fxt_resolver *resolver, const struct fxt_record_filter *filter, uint32_t change);

@@ -15,13 +15,13 @@
 #include "reader/trace/cursor.h"
 #include "reader/trace/utf8.h"
 #include "symbolizer/naming.h"
-#include "writer/atomics.h"
-#include "writer/clock.h"
-#include "writer/decisions.h"
-#include "writer/encode.h"
-#include "writer/escape.h"
-#include "writer/function_table.h"
-#include "writer/sys.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/clock.h"
+#include "writer/engine/decisions.h"
+#include "writer/format/encode.h"
+#include "writer/format/escape.h"
+#include "writer/engine/function_table.h"
+#include "writer/shared/sys.h"
 
 /* ---- names ---- */
 

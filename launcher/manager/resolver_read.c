@@ -1,6 +1,6 @@
 #include <string.h>
 #include "names.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 static uint64_t resolver_copy_part(uint8_t block[FXT_NAMES_READ_BYTES], const uint8_t *from, uint64_t bytes)
 {

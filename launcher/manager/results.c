@@ -9,11 +9,11 @@
 #include <string.h>
 #include "ahead.h"
 #include "death.h"
-#include "writer/categories.h"
-#include "writer/encode.h"
-#include "writer/elided.h"
-#include "writer/muted.h"
-#include "writer/process_end.h"
+#include "writer/format/categories.h"
+#include "writer/format/encode.h"
+#include "writer/engine/elided.h"
+#include "writer/format/muted.h"
+#include "writer/format/process_end.h"
 
 enum {
 	QUIET_STEP_MS = 5,

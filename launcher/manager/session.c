@@ -19,7 +19,7 @@
 #include "launcher/categories.h"
 #include "launcher/debug.h"
 #include "launcher/message.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 #define MEASURE_NS UINT64_C(4000000) /* gives the rate to 2.8 ppm */
 

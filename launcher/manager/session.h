@@ -38,7 +38,7 @@
 #include "wakeup.h"
 #include "provider.h"
 #include "recording.h"
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 #define FXT_KOID_REUSE_SHIFT 22 /* pids have at most 22 bits */
 

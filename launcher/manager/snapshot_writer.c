@@ -19,7 +19,7 @@
 #include "provider_thread.h"
 #include "results.h"
 #include "writer/collect/snapshot.h"
-#include "writer/handshake.h"
+#include "writer/shared/handshake.h"
 
 /* ---- names ---- */
 

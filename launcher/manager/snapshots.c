@@ -13,7 +13,7 @@
 #include "launcher/message.h"
 #include "providers.h"
 #include "summary.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 static void snapshots_end_request(struct fxt_snapshots *s, const struct fxt_snapshot_result *result)
 {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "launcher/watch.h"
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 #define FXT_ALERTS_KEPT 1024
 

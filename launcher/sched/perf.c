@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 /* 8192 switches and 4096 faults. Without privilege a user has 516 KiB per CPU for all rings
  * (kernel.perf_event_mlock_kb). */

@@ -35,7 +35,7 @@
 #include "sched_registry.h"
 #include "sched_log.h"
 #include "sched_tracks.h"
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 struct fxt_sched_head {
 	struct fxt_perf_record record;

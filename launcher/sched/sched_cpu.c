@@ -1,5 +1,5 @@
 #include "sched_cpu.h"
-#include "writer/format.h"
+#include "writer/format/format.h"
 
 static struct fxt_sched_event sched_cpu_switch_in(const struct fxt_sched_cpu *cpu)
 {

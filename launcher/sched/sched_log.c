@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 #define IDLE_WEIGHT INT32_MIN /* the Perfetto UI recognizes an idle thread by it */
 #define THREAD_WEIGHT \

@@ -4,8 +4,8 @@
  */
 #include "sched_registry.h"
 #include <stdlib.h>
-#include "writer/atomics.h"
-#include "writer/clock.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/clock.h"
 
 void fxt_sched_registry_open(struct fxt_sched_registry *r)
 {

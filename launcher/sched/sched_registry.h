@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "reader/trace/tables.h"
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 /* A provider; its threads are in the trace. */
 struct fxt_sched_process {

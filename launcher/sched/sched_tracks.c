@@ -1,10 +1,10 @@
 #include "sched_tracks.h"
 #include <stdlib.h>
 #include <string.h>
-#include "writer/atomics.h"
-#include "writer/encode.h"
-#include "writer/escape.h"
-#include "writer/thread_object.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/encode.h"
+#include "writer/format/escape.h"
+#include "writer/format/thread_object.h"
 
 void fxt_sched_tracks_free(struct fxt_sched_tracks *rows)
 {

@@ -1,5 +1,5 @@
 /*
- * The rows that viewers draw the page faults of threads in (writer/thread_object.h). A row
+ * The rows that viewers draw the page faults of threads in (writer/format/thread_object.h). A row
  * is described in the archive before its first fault, and again when its thread has a new
  * name.
  *
@@ -11,7 +11,7 @@
 #include "launcher/manager/archive.h"
 #include "reader/trace/index.h"
 #include "reader/trace/tables.h"
-#include "writer/control.h"
+#include "writer/shared/control.h"
 
 struct fxt_sched_track {
 	struct fxt_koids koids; /* of its thread */

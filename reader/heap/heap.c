@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "reader/trace/cut.h"
 #include "heap_play.h"
-#include "writer/heap.h"
+#include "writer/engine/heap.h"
 
 /* The number of events that can wait for events that are earlier in time and later in the
  * file: as many as fit in one buffer of the usual size, since threads write to it side by
@@ -196,7 +196,7 @@ static void heap_read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 	}
 }
 
-/* Reads the sums that the agent keeps, as they were at a moment (writer/heap.h). */
+/* Reads the sums that the agent keeps, as they were at a moment (writer/engine/heap.h). */
 static void heap_read_sums(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_view counters;

@@ -23,7 +23,7 @@
 
 #include "live_curve.h"
 #include "reader/trace/tables.h"
-#include "writer/heap.h"
+#include "writer/engine/heap.h"
 
 #define FXT_HEAP_BANDS 24 /* size classes of blocks: powers of 2 up to 4 MiB, and above */
 
@@ -192,7 +192,7 @@ void fxt_heap_read_with_curves(
         struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ticks_per_second);
 
 /* The curve of a heap that was read with curves: by the blocks if all blocks that ever
- * lived are known, else by the agent's own sums (writer/heap.h). */
+ * lived are known, else by the agent's own sums (writer/engine/heap.h). */
 const struct fxt_live_curve *fxt_heap_live_curve(
         const struct fxt_heap *heap, const struct fxt_heap_process *process);
 

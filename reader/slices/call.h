@@ -1,13 +1,13 @@
 /*
  * Defines a call: a duration of any category except the tracer's own: "fxt" (about itself),
  * "process", "sync" (waits), and "inherited" (calls of a forked child's parent,
- * writer/inherited.h). All code that counts calls asks here.
+ * writer/format/inherited.h). All code that counts calls asks here.
  */
 #ifndef FXT_READER_CALL_H
 #define FXT_READER_CALL_H
 
 #include "reader/trace/tables.h"
-#include "writer/inherited.h"
+#include "writer/format/inherited.h"
 
 /* Ids of strings. */
 struct fxt_call_categories {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include "reader/trace/progress.h"
 #include "scanner.h"
-#include "writer/elided.h"
-#include "writer/muted.h"
-#include "writer/loss.h"
-#include "writer/process_end.h"
+#include "writer/engine/elided.h"
+#include "writer/format/muted.h"
+#include "writer/engine/loss.h"
+#include "writer/format/process_end.h"
 
 #define RANGE_BYTES_MIN ((uint64_t)8 << 20)
 #define RANGES_MAX      64

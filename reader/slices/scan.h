@@ -36,7 +36,7 @@
 #include "slice.h"
 #include "reader/trace/source.h"
 #include "reader/trace/tables.h"
-#include "writer/call_cost.h"
+#include "writer/format/call_cost.h"
 
 /* The order of a thread's slices: by end, inner ones before those around them. */
 struct fxt_place {

@@ -5,7 +5,7 @@
  */
 #include "scanner.h"
 #include "reader/trace/text.h"
-#include "writer/loss.h"
+#include "writer/engine/loss.h"
 
 static inline struct fxt_scan_thread *scan_thread(struct fxt_scanner *s, uint32_t thread)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "reader/trace/progress.h"
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 
 /* A stack that is at least this deep moves its outer half to the file, once all stacks of
  * the walker together have FRAMES_IN_MEMORY frames in memory. */

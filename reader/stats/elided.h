@@ -1,7 +1,7 @@
 /*
  * Elided calls: calls that are not in a trace because of their duration or number (fxtrun
  * --min-duration, --max-calls). The trace has their sums by thread and function
- * (writer/elided.h). Added to the sums of the recorded calls, these give the sums of all
+ * (writer/engine/elided.h). Added to the sums of the recorded calls, these give the sums of all
  * calls (functions.h).
  */
 #ifndef FXT_READER_ELIDED_H

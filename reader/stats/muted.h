@@ -1,6 +1,6 @@
 /*
  * Muted functions: excluded while their program ran (fxtrun --auto), as the trace reports
- * them (writer/muted.h). There may have been more calls of them than the trace has.
+ * them (writer/format/muted.h). There may have been more calls of them than the trace has.
  */
 #ifndef FXT_READER_MUTED_H
 #define FXT_READER_MUTED_H

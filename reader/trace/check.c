@@ -9,7 +9,7 @@
 #include "reader/slices/flows.h"
 #include "reader/slices/nesting.h"
 #include "rules.h"
-#include "writer/elided.h"
+#include "writer/engine/elided.h"
 
 struct check {
 	struct fxt_verdict *verdict;

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "progress.h"
-#include "writer/heap.h"
+#include "writer/engine/heap.h"
 
 struct fxt_cursor fxt_cursor(const struct fxt_archive *archive)
 {

@@ -26,9 +26,9 @@
 #define FXT_READER_CURSOR_H
 
 #include "archive.h"
-#include "writer/anchor.h"
-#include "writer/archive_state.h"
-#include "writer/parts.h"
+#include "writer/format/anchor.h"
+#include "writer/format/archive_state.h"
+#include "writer/format/parts.h"
 
 struct fxt_record {
 	const uint64_t *words; /* words[0] is the header */
@@ -201,7 +201,7 @@ static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 	return (struct fxt_span){string.text, string.ref & ~FXT_STRING_INLINE_BIT};
 }
 
-/* True if a decoded record is an anchor (writer/anchor.h); *anchor is then set. */
+/* True if a decoded record is an anchor (writer/format/anchor.h); *anchor is then set. */
 static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_anchor *anchor)
 {
 	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*anchor) ||
@@ -212,7 +212,7 @@ static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_ancho
 }
 
 /* True if a decoded record reports the live bytes and blocks of a heap; *counters is then
- * the counter event that it stands for (writer/heap.h). */
+ * the counter event that it stands for (writer/engine/heap.h). */
 bool fxt_view_heap_counters(const struct fxt_view *view, struct fxt_view *counters);
 
 /* True if a decoded record is the state that an archive of fxtrun's records about itself;

@@ -17,7 +17,7 @@
 #include "rate.h"
 #include "text.h"
 #include "write_all.h"
-#include "writer/clock.h"
+#include "writer/shared/clock.h"
 
 enum {
 	SHOWN_AFTER = 500000000, /* ns: shorter work shows no line */

@@ -17,7 +17,7 @@
 #include "progress.h"
 #include "spill.h"
 #include "write_all.h"
-#include "writer/format.h"
+#include "writer/format/format.h"
 
 #define COPY_BYTES ((size_t)1 << 18)
 

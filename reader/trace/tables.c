@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "writer/thread_object.h"
+#include "writer/format/thread_object.h"
 
 static uint32_t tables_new_string(struct fxt_tables *t, struct fxt_span text)
 {

@@ -55,7 +55,7 @@ struct fxt_object {
 	uint8_t type; /* enum fxt_object_type, or another */
 	uint32_t name;
 	uint64_t row_of; /* koid of the thread that this is a row of
-	                    (writer/thread_object.h); 0 = none */
+	                    (writer/format/thread_object.h); 0 = none */
 };
 
 /* A change that a record made: to one index, the rate, or the current provider; with the

@@ -1,5 +1,5 @@
 #include "utf8.h"
-#include "writer/escape.h"
+#include "writer/format/escape.h"
 
 size_t fxt_utf8_character(struct fxt_span text)
 {

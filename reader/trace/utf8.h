@@ -18,7 +18,7 @@ size_t fxt_utf8_cut(const char *text, size_t bytes, size_t limit);
 /* Replaces every byte that belongs to no valid character by '?'. */
 void fxt_utf8_repair(char *text, size_t bytes);
 
-/* Writes the text with the bytes that its escapes (writer/escape.h) stand for; `to` may be `text`. Returns
+/* Writes the text with the bytes that its escapes (writer/format/escape.h) stand for; `to` may be `text`. Returns
  * the bytes written. */
 size_t fxt_unescape(char *to, const char *text, size_t bytes);
 

@@ -74,7 +74,7 @@ layers()
 
 @test "layers: a file other than arch.h that asks for the processor" {
 	plant
-	echo '#ifdef __aarch64__' >writer/arch.h
+	echo '#ifdef __aarch64__' >writer/shared/arch.h
 	layers 'ok - layers: which processor it is, arch.h alone asks'
 	printf '#ifdef __aarch64__\n#endif\n' >>writer/low.c
 	echo '#ifdef __x86_64__' >agent/agent.h

@@ -10,7 +10,7 @@ setup_file()
 	# Statically, so that no agent gets into it.
 	for name in hostile misbehave; do
 		cc -static -O2 -std=gnu11 -D_GNU_SOURCE -I "$BATS_TEST_DIRNAME/../.." -o "$BATS_FILE_TMPDIR/$name" \
-			"$BATS_TEST_DIRNAME/../programs/launcher/$name.c" "$BATS_TEST_DIRNAME/../../writer/buffer.c"
+			"$BATS_TEST_DIRNAME/../programs/launcher/$name.c" "$BATS_TEST_DIRNAME/../../writer/shared/buffer.c"
 	done
 	mkdir "$BATS_FILE_TMPDIR/sockets"
 }

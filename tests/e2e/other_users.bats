@@ -12,7 +12,7 @@ setup_file()
 	mkdir -m 1777 "$place/run"
 	cc -O2 -g -finstrument-functions -pthread -o "$place/rounds" "$BATS_TEST_DIRNAME/../programs/sessions/rounds.c"
 	cc -static -O2 -std=gnu11 -D_GNU_SOURCE -I "$BATS_TEST_DIRNAME/../.." -o "$place/hostile" \
-		"$BATS_TEST_DIRNAME/../programs/launcher/hostile.c" "$BATS_TEST_DIRNAME/../../writer/buffer.c"
+		"$BATS_TEST_DIRNAME/../programs/launcher/hostile.c" "$BATS_TEST_DIRNAME/../../writer/shared/buffer.c"
 }
 
 teardown_file()

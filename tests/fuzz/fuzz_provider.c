@@ -13,7 +13,7 @@
 #include "launcher/manager/provider.h"
 #include "launcher/manager/provider_thread.h"
 #include "writer/collect/snapshot.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 enum { BUFFER_BYTES = 4096 * 4, TICKS = 1000000000, KOID = 7, THREADS = 3, SNAPSHOTS = 3 };
 

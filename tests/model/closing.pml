@@ -1,5 +1,5 @@
 /*
- * The closing protocol (writer/closing.h): two threads record calls by the fast path, a closer takes their chunks away
+ * The closing protocol (writer/engine/closing.h): two threads record calls by the fast path, a closer takes their chunks away
  * and hands them over, and the process may die between any two steps.
  *
  * Each thread's stores go through a store buffer, in order, and reach memory at any time later; membarrier and the

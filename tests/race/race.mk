@@ -1,4 +1,4 @@
-# The engine once more, with its fail points (writer/failpoint.h), and the replays that step in there. Included by the
+# The engine once more, with its fail points (writer/shared/failpoint.h), and the replays that step in there. Included by the
 # Makefile behind the definition of `units`.
 race_obj := $(patsubst %.c,$(O)/race/%.o,$(writer_src) $(rig_src) tests/race/test_race.c)
 units    += $(O)/tests/test_race

@@ -3,7 +3,7 @@
  * own, so that the trace tells for every one of them how often it is there.
  */
 #include "tests/unit/caller.h"
-#include "writer/valid.h"
+#include "writer/engine/valid.h"
 #include <semaphore.h>
 
 #define KIB   UINT64_C(1024)

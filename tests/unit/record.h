@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 #define ROOM_WORDS ((size_t)8192)
 #define ROOM_EDGE  ((size_t)16)

@@ -16,14 +16,14 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 #include "decoder.h"
-#include "writer/chunk.h"
+#include "writer/engine/chunk.h"
 #include "writer/collect/collect.h"
-#include "writer/encode.h"
-#include "writer/engine.h"
-#include "writer/local_names.h"
-#include "writer/shadow_stack.h"
-#include "writer/strings.h"
-#include "writer/threads.h"
+#include "writer/format/encode.h"
+#include "writer/engine/engine.h"
+#include "writer/engine/local_names.h"
+#include "writer/engine/shadow_stack.h"
+#include "writer/engine/strings.h"
+#include "writer/engine/threads.h"
 
 #define RIG_RATE UINT64_C(3000000000) /* ticks a second: three a nanosecond, so that starts can collide */
 

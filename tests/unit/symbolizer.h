@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "symbolizer/rewrite.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 #define PROVIDER 7
 #define PROCESS  4711

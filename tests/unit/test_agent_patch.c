@@ -10,7 +10,7 @@
 #include "agent/patch/patch.h"
 #include "agent/hook/finstrument.h"
 #include "agent/process/helper.h"
-#include "writer/decisions.h"
+#include "writer/engine/decisions.h"
 
 #define THREADS      4
 #define ERASED       20000 /* sites, in all; or $FXT_PATCHED */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "writer/buffer.h"
+#include "writer/shared/buffer.h"
 
 static void sizes(void **state)
 {

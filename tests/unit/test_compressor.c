@@ -17,7 +17,7 @@
 #include <errno.h>
 #include "launcher/manager/compressor.h"
 #include "random.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 enum { CALL_BYTES = 24, PIECE_CALLS = 4000, PIECES = 400, MARKED_BYTES = 520 };
 

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "writer/control_map.h"
+#include "writer/shared/control_map.h"
 
 #define SMALL(slot)   (FXT_STACKS_OFFSET + (slot)*FXT_SMALL_STACK_BYTES)
 #define LARGE(number) (FXT_LARGE_STACKS_OFFSET + (number)*FXT_LARGE_STACK_BYTES)

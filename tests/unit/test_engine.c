@@ -3,7 +3,7 @@
  * cleared, and which categories are enabled.
  */
 #include "caller.h"
-#include "writer/categories.h"
+#include "writer/format/categories.h"
 
 #define KIB UINT64_C(1024)
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "launcher/manager/muting.h"
-#include "writer/encode.h"
-#include "writer/strings.h"
+#include "writer/format/encode.h"
+#include "writer/engine/strings.h"
 
 enum { FUNCTIONS = 6 };
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include "launcher/manager/packets.h"
 #include "launcher/manager/provider_thread.h"
-#include "writer/elided.h"
-#include "writer/sys.h"
+#include "writer/engine/elided.h"
+#include "writer/shared/sys.h"
 
 enum { BUFFER_BYTES = 1 << 20 };
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "launcher/manager/record_writer.h"
-#include "writer/atomics.h"
-#include "writer/encode.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/encode.h"
 
 #define BUFFER_BYTES (UINT64_C(1) << 20)
 #define RATE         UINT64_C(1000000000)

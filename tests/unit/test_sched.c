@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "launcher/sched/sched.h"
-#include "writer/atomics.h"
-#include "writer/clock.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/clock.h"
 #include "reader/time/switches.h"
 
 enum { RING_BYTES = 4096, PID = 70, TID = 71, OTHER = 72 };

@@ -13,7 +13,7 @@
 #include "launcher/manager/admission.h"
 #include "launcher/manager/providers.h"
 #include "launcher/manager/session.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 static struct fxt_options options;
 static struct fxt_session session;

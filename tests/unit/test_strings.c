@@ -3,7 +3,7 @@
  * in the trace must name its function and its thread, whichever of them had to be registered chunk by chunk.
  */
 #include "caller.h"
-#include "writer/decisions.h"
+#include "writer/engine/decisions.h"
 
 #define KIB UINT64_C(1024)
 

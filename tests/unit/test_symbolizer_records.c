@@ -3,7 +3,7 @@
  * it cannot be read.
  */
 #include "symbolizer.h"
-#include "writer/shared.h"
+#include "writer/shared/shared.h"
 
 #define BASE UINT64_C(0x7f0000000000)
 

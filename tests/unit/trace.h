@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include "reader/trace/archive.h"
 #include "reader/trace/source.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

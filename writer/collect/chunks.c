@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include "internal.h"
-#include "writer/sys.h"
+#include "writer/shared/sys.h"
 
 #define AHEAD_BYTES (FXT_SLOTS * sizeof(struct fxt_slot_ahead))
 

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "writer/buffer.h"
-#include "writer/format.h"
-#include "writer/elided.h"
-#include "writer/sys.h"
+#include "writer/shared/buffer.h"
+#include "writer/format/format.h"
+#include "writer/engine/elided.h"
+#include "writer/shared/sys.h"
 
 #define THREADS_MOST (UINT64_C(1) << 22) /* threads that can wait at the same time */
 

@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "copy.h"
-#include "writer/buffer.h"
-#include "writer/control_map.h"
-#include "writer/loss.h"
-#include "writer/shared.h"
+#include "writer/shared/buffer.h"
+#include "writer/shared/control_map.h"
+#include "writer/engine/loss.h"
+#include "writer/shared/shared.h"
 
 /* How the process of a provider ended, which decides how calls still open are recorded. */
 enum fxt_ending {

@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "writer/atomics.h"
-#include "writer/buffer.h"
-#include "writer/format.h"
-#include "writer/strings.h"
-#include "writer/sys.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/buffer.h"
+#include "writer/format/format.h"
+#include "writer/engine/strings.h"
+#include "writer/shared/sys.h"
 
 int fxt_copy_open(struct fxt_copy *copy)
 {

@@ -1,7 +1,7 @@
-#include "writer/elided.h"
+#include "writer/engine/elided.h"
 #include "internal.h"
-#include "writer/encode.h"
-#include "writer/strings.h"
+#include "writer/format/encode.h"
+#include "writer/engine/strings.h"
 
 /* threads that a process can have, one after the other */
 #define THREADS_MOST (UINT64_C(1) << 22)

@@ -7,10 +7,10 @@
 #ifndef FXT_WRITER_COLLECT_INTERNAL_H
 #define FXT_WRITER_COLLECT_INTERNAL_H
 
-#include "writer/atomics.h"
+#include "writer/shared/atomics.h"
 #include "collect.h"
-#include "writer/format.h"
-#include "writer/waits.h"
+#include "writer/format/format.h"
+#include "writer/engine/waits.h"
 
 /* What a collection knows of a slot before it comes to the slot itself. */
 struct fxt_slot_note {

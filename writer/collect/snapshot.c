@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "writer/buffer.h"
-#include "writer/chunk.h"
-#include "writer/clock.h"
-#include "writer/elided.h"
-#include "writer/sys.h"
+#include "writer/shared/buffer.h"
+#include "writer/engine/chunk.h"
+#include "writer/shared/clock.h"
+#include "writer/engine/elided.h"
+#include "writer/shared/sys.h"
 #include "internal.h"
 
 #define FREE_TRIES 3  /* without asking the provider to hold its chunks */

@@ -18,8 +18,8 @@
 #define FXT_WRITER_COLLECT_SNAPSHOT_H
 
 #include <stdint.h>
-#include "writer/control_map.h"
-#include "writer/shared.h"
+#include "writer/shared/control_map.h"
+#include "writer/shared/shared.h"
 
 struct fxt_snapshot {
 	uint8_t *buffer; /* copy of the provider's buffer, buffer_bytes long */

@@ -5,12 +5,12 @@
  * trust a value: each is read once and checked.
  */
 #include <string.h>
-#include "writer/chunk.h"
+#include "writer/engine/chunk.h"
 #include "internal.h"
-#include "writer/encode.h"
-#include "writer/loss.h"
-#include "writer/strings.h"
-#include "writer/thread_object.h"
+#include "writer/format/encode.h"
+#include "writer/engine/loss.h"
+#include "writer/engine/strings.h"
+#include "writer/format/thread_object.h"
 
 #define RECORD_WORDS 32
 

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "writer/strings.h"
+#include "writer/engine/strings.h"
 
 typedef void hook(void *function, void *call_site);
 

@@ -3,7 +3,7 @@
  * named by MODE, in the session that FXT_SOCKET names. Those of packets: misbehave.c.
  */
 #include "hostile.h"
-#include "writer/elided.h"
+#include "writer/engine/elided.h"
 
 static uint64_t seed = 1;
 

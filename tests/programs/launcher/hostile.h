@@ -19,9 +19,9 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-#include "writer/atomics.h"
-#include "writer/buffer.h"
-#include "writer/shared.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/buffer.h"
+#include "writer/shared/shared.h"
 
 static uint8_t *buffer;
 static uint64_t buffer_bytes;

@@ -4,7 +4,7 @@
  * or before death, is to be in the archive, and nothing else.
  */
 #include "hostile.h"
-#include "writer/encode.h"
+#include "writer/format/encode.h"
 
 #define DURABLE_STRINGS 64
 #define STRING_BYTES    16 /* of a record of each */

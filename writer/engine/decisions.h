@@ -16,7 +16,7 @@
 #define FXT_WRITER_DECISIONS_H
 
 #include <stdbool.h>
-#include "control.h"
+#include "writer/shared/control.h"
 #include "function_table.h"
 
 struct fxt_engine;

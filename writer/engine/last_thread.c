@@ -1,7 +1,7 @@
 #include "last_thread.h"
 #include <fcntl.h>
 #include <string.h>
-#include "sys.h"
+#include "writer/shared/sys.h"
 
 /* Reads /proc/PID/NAME as a string. Returns its length; 0 if it cannot be read. */
 static size_t last_thread_read(int pid, const char *name, char *text, size_t text_bytes)

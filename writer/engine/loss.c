@@ -1,7 +1,7 @@
 #include "loss.h"
 #include <string.h>
-#include "atomics.h"
-#include "digits.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/digits.h"
 
 struct fxt_losses fxt_losses_of(const struct fxt_control *control)
 {

@@ -1,8 +1,8 @@
 #include "strings.h"
 #include <string.h>
-#include "digits.h"
-#include "failpoint.h"
-#include "encode.h"
+#include "writer/format/digits.h"
+#include "writer/shared/failpoint.h"
+#include "writer/format/encode.h"
 #include "rolling.h"
 
 /* ---- durable records ---- */

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "chunk.h"
-#include "encode.h"
+#include "writer/format/encode.h"
 #include "slots.h"
 #include "strings.h"
-#include "thread_object.h"
+#include "writer/format/thread_object.h"
 
 #define COMM_BYTES 16 /* the kernel's limit of a thread's name */
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "control.h"
+#include "writer/shared/control.h"
 
 #define FXT_LOSS_NAME_BYTES 48
 

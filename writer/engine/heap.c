@@ -1,9 +1,9 @@
 #include "heap.h"
 #include <string.h>
-#include "atomics.h"
-#include "categories.h"
-#include "clock.h"
-#include "encode.h"
+#include "writer/shared/atomics.h"
+#include "writer/format/categories.h"
+#include "writer/shared/clock.h"
+#include "writer/format/encode.h"
 
 static struct fxt_string heap_text(const char *name)
 {

@@ -14,8 +14,8 @@
 #ifndef FXT_WRITER_ELIDED_H
 #define FXT_WRITER_ELIDED_H
 
-#include "buffer.h"
-#include "control.h"
+#include "writer/shared/buffer.h"
+#include "writer/shared/control.h"
 
 #define FXT_ELIDED_EVENT "fxt: calls left out"
 

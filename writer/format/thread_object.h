@@ -10,7 +10,7 @@
 #define FXT_WRITER_THREAD_OBJECT_H
 
 #include <stdint.h>
-#include "slot.h"
+#include "writer/shared/slot.h"
 
 #define FXT_THREAD_OBJECT_WORDS 20 /* room for the record with the longest name */
 

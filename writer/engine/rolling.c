@@ -7,7 +7,7 @@
 #include "rolling.h"
 #include "chunk.h"
 #include "closing.h"
-#include "failpoint.h"
+#include "writer/shared/failpoint.h"
 #include "loss.h"
 
 static uint64_t rolling_address(const struct fxt_engine *e, unsigned buffer)

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "encode.h"
 #include "escape.h"
-#include "strings.h"
+#include "writer/engine/strings.h"
 
 uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity)

@@ -13,8 +13,8 @@
 #define FXT_WRITER_CHUNK_H
 
 #include "engine.h"
-#include "failpoint.h"
-#include "format.h"
+#include "writer/shared/failpoint.h"
+#include "writer/format/format.h"
 
 /* The most that the agent writes in one piece without a lock: the object and the instant of
  * an allocation. A size of 4 GiB takes 8 bytes more. */

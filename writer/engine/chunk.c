@@ -8,11 +8,11 @@
 #include <string.h>
 #include "closing.h"
 #include "decisions.h"
-#include "encode.h"
+#include "writer/format/encode.h"
 #include "loss.h"
 #include "rolling.h"
 #include "strings.h"
-#include "thread_object.h"
+#include "writer/format/thread_object.h"
 #include "waits.h"
 
 #define FIRST_BYTES         UINT64_C(1024)

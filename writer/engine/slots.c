@@ -6,11 +6,11 @@
 #include "slots.h"
 #include <string.h>
 #include "chunk.h"
-#include "encode.h"
+#include "writer/format/encode.h"
 #include "elided.h"
 #include "shadow_stack.h"
 #include "strings.h"
-#include "thread_object.h"
+#include "writer/format/thread_object.h"
 #include "waits.h"
 
 #define RECLAIM_NS UINT64_C(100000000)

@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "arch.h"
-#include "atomics.h"
-#include "slot.h"
+#include "writer/shared/arch.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/slot.h"
 
 struct fxt_engine;
 

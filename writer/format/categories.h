@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include "atomics.h"
-#include "control.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/control.h"
 
 #define FXT_CATEGORIES 4
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "heap.h"
+#include "writer/engine/heap.h"
 #include "sys.h"
 
 #define DISTANCE (UINT64_C(64) << 30)

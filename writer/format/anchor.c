@@ -1,7 +1,7 @@
 #include "anchor.h"
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "sys.h"
+#include "writer/shared/sys.h"
 
 #define TRIES 16
 

@@ -1,5 +1,5 @@
 #include "waits.h"
-#include "atomics.h"
+#include "writer/shared/atomics.h"
 #include "function_table.h"
 #include "strings.h"
 

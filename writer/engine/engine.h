@@ -32,12 +32,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "thread_writer.h"
-#include "buffer.h"
-#include "clock.h"
-#include "control_map.h"
+#include "writer/shared/buffer.h"
+#include "writer/shared/clock.h"
+#include "writer/shared/control_map.h"
 #include "function_table.h"
-#include "shared.h"
-#include "sys.h"
+#include "writer/shared/shared.h"
+#include "writer/shared/sys.h"
 #include "valid.h"
 
 /* The threads that have had a thread id: the kernel gives an id to one thread after

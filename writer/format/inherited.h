@@ -7,9 +7,9 @@
 #ifndef FXT_WRITER_INHERITED_H
 #define FXT_WRITER_INHERITED_H
 
-#include "buffer.h"
+#include "writer/shared/buffer.h"
 #include "format.h"
-#include "function_table.h"
+#include "writer/engine/function_table.h"
 
 #define FXT_INHERITED_CATEGORY "inherited"
 

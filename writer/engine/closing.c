@@ -7,7 +7,7 @@
 #include "closing.h"
 #include <string.h>
 #include "chunk.h"
-#include "failpoint.h"
+#include "writer/shared/failpoint.h"
 #include "loss.h"
 
 #define PATIENCE_NS UINT64_C(10000000)

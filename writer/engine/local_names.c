@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include "chunk.h"
 #include "closing.h"
-#include "encode.h"
+#include "writer/format/encode.h"
 #include "rolling.h"
 #include "strings.h"
 

@@ -7,7 +7,7 @@
 #define FXT_WRITER_HEAP_H
 
 #include <stdbool.h>
-#include "control.h"
+#include "writer/shared/control.h"
 
 /*
  * Live heap: allocations less frees made by the threads of one slot, in bytes as the

@@ -12,8 +12,8 @@
 #ifndef FXT_WRITER_LAST_THREAD_H
 #define FXT_WRITER_LAST_THREAD_H
 
-#include "atomics.h"
-#include "control.h"
+#include "writer/shared/atomics.h"
+#include "writer/shared/control.h"
 
 /*
  * Looks at the process `pid`, or the calling one if it is 0; `control` is its control

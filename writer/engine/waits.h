@@ -9,9 +9,9 @@
 #ifndef FXT_WRITER_WAITS_H
 #define FXT_WRITER_WAITS_H
 
-#include "encode.h"
-#include "inherited.h"
-#include "slot.h"
+#include "writer/format/encode.h"
+#include "writer/format/inherited.h"
+#include "writer/shared/slot.h"
 
 /* The subject of a wait. */
 enum fxt_wait_subject {

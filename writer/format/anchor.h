@@ -9,7 +9,7 @@
 #define FXT_WRITER_ANCHOR_H
 
 #include <string.h>
-#include "clock.h"
+#include "writer/shared/clock.h"
 #include "encode.h"
 
 #define FXT_ANCHOR_BLOB "fxt:anchor"
