@@ -57,6 +57,7 @@ say = $(if $(V),,@echo "  $(1)	$(2)";)
 writer_src     := $(wildcard writer/*/*.c)
 agent_src      := $(wildcard agent/*/*.c)
 reader_src     := $(wildcard reader/*/*.c)
+perfetto_src   := $(wildcard perfetto/*.c)
 symbolizer_src := $(wildcard symbolizer/*.c)
 launcher_src   := $(wildcard launcher/*.c launcher/*/*.c)
 fxt_src        := $(wildcard fxt/*.c fxt/*/*.c)
@@ -64,7 +65,7 @@ unit_src       := $(wildcard tests/unit/test_*.c)
 rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 fuzz_src       := $(wildcard tests/fuzz/fuzz_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) examples bench \
+folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) perfetto symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) examples bench \
                   tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
@@ -90,21 +91,21 @@ reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread
 launching_libs := $(reading_libs) -ljansson
 asking_libs    := $(reading_libs) -lsqlite3 -ledit -lncursesw
 
-$(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
+$(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer perfetto reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(asking_libs)
 
-$(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer reader writer)
+$(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer perfetto reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs)
 
-$(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher symbolizer reader writer)
+$(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher symbolizer perfetto reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
 
-$(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer reader writer)
+$(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer perfetto reader writer)
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka $(launching_libs) $(asking_libs)
 
 # With the kept inputs alone, or with the engine that thinks of others.
-fuzz_libs = $(call archives,fxt launcher symbolizer reader writer)
+fuzz_libs = $(call archives,fxt launcher symbolizer perfetto reader writer)
 $(O)/tests/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/obj/tests/fuzz/replay.o $(fuzz_libs)
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs) $(asking_libs)
@@ -122,6 +123,7 @@ $(O)/tests/rig.a: $(call obj,$(rig_src))
 $(O)/agent.a: $(call obj,$(agent_src))
 $(O)/writer.a: $(call obj,$(writer_src))
 $(O)/reader.a: $(call obj,$(reader_src))
+$(O)/perfetto.a: $(call obj,$(perfetto_src))
 $(O)/symbolizer.a: $(call obj,$(symbolizer_src))
 $(O)/launcher.a: $(call obj,$(launcher_src))
 $(O)/fxt.a: $(call obj,$(fxt_src))

@@ -1,6 +1,6 @@
 /*
  * Writes a trace for a command. If the trace has a heap, appends the profiles and rows that
- * viewers need to draw it, as fxtrun does (symbolizer/heap_profile.h). These are computed
+ * viewers need to draw it, as fxtrun does (perfetto/heap_profile.h). These are computed
  * from a complete trace, so the trace first goes into an unlinked temporary file.
  */
 #ifndef FXT_FXT_PROFILED_H

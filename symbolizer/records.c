@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "function_track.h"
-#include "heap_profile.h"
+#include "perfetto/function_track.h"
+#include "perfetto/heap_profile.h"
 #include "modules.h"
 #include "naming.h"
 #include "reader/trace/rate.h"
-#include "sink.h"
+#include "reader/trace/sink.h"
 #include "writer/format/encode.h"
 #include "writer/shared/shared.h"
 #include "writer/engine/strings.h"

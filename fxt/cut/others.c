@@ -9,9 +9,9 @@
 #include "before.h"
 #include "links.h"
 #include "needs.h"
-#include "symbolizer/function_track.h"
-#include "symbolizer/heap_profile.h"
-#include "symbolizer/open_calls.h"
+#include "perfetto/function_track.h"
+#include "perfetto/heap_profile.h"
+#include "perfetto/open_calls.h"
 #include "writer/format/muted.h"
 
 /* Ids of strings. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "fxt/cut/needs.h"
 #include "reader/trace/index.h"
-#include "symbolizer/open_calls.h"
+#include "perfetto/open_calls.h"
 #include "writer/format/encode.h"
 
 struct cut {

@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 #include "events.h"
-#include "symbolizer/perfetto.h"
-#include "symbolizer/protobuf.h"
+#include "perfetto/perfetto.h"
+#include "perfetto/protobuf.h"
 
 enum { SEQUENCE = 1 };
 

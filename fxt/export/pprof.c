@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 #include "export.h"
-#include "symbolizer/protobuf.h"
+#include "perfetto/protobuf.h"
 
 /* Fields of the messages. */
 enum {

@@ -1,6 +1,6 @@
 #include "descriptions.h"
 #include <stdlib.h>
-#include "symbolizer/perfetto.h"
+#include "perfetto/perfetto.h"
 
 enum { VARINT = 0, BYTES = 2 };
 

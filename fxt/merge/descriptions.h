@@ -10,7 +10,7 @@
 
 #include "koids.h"
 #include "reader/trace/cursor.h"
-#include "symbolizer/protobuf.h"
+#include "perfetto/protobuf.h"
 
 /* Appends to `blob` the contents that the blob has in the merged trace. If nothing is
  * appended, the blob is left out. */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 #include "fields.h"
-#include "symbolizer/heap_profile.h"
+#include "perfetto/heap_profile.h"
 
 struct input_reader {
 	struct fxt_merge_input *input;

@@ -10,9 +10,9 @@
 #include "fields.h"
 #include "reader/trace/text.h"
 #include "reader/trace/utf8.h"
-#include "symbolizer/function_track.h"
-#include "symbolizer/heap_profile.h"
-#include "symbolizer/open_calls.h"
+#include "perfetto/function_track.h"
+#include "perfetto/heap_profile.h"
+#include "perfetto/open_calls.h"
 
 #define NOBODY UINT32_MAX
 

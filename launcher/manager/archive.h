@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include "compressor.h"
 #include "reader/trace/archive.h"
-#include "symbolizer/function_track.h"
-#include "symbolizer/open_calls.h"
+#include "perfetto/function_track.h"
+#include "perfetto/open_calls.h"
 #include "writer/format/archive_state.h"
 #include "writer/format/format.h"
 #include "writer/shared/shared.h"

@@ -1,6 +1,6 @@
 /*
  * Compresses an archive while it is written, on a thread of its own, into frames
- * (symbolizer/frames.h):
+ * (reader/trace/zstd_frames.h):
  *
  *     archive --append--> queue |bytes .............| --thread--> frames --> file
  *                               saved        appended
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "symbolizer/frames.h"
+#include "reader/trace/zstd_frames.h"
 
 #define FXT_COMPRESSOR_QUEUE_BYTES ((uint64_t)16 << 20) /* frames to compress while the disk takes one */
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include "reader/trace/archive.h"
 #include "reader/trace/rate.h"
-#include "symbolizer/perfetto.h"
-#include "symbolizer/protobuf.h"
+#include "perfetto/perfetto.h"
+#include "perfetto/protobuf.h"
 #include "writer/format/escape.h"
 #include "writer/format/format.h"
 

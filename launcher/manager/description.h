@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include "archive.h"
 #include "launcher/options.h"
-#include "symbolizer/protobuf.h"
+#include "perfetto/protobuf.h"
 #include "writer/format/archive_state.h"
 
 /* Describes the system and how the session records. Call once, at the beginning of the

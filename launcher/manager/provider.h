@@ -45,7 +45,7 @@
 #include "launcher/options.h"
 #include "launcher/sched/sched.h"
 #include "launcher/watch.h"
-#include "symbolizer/protobuf.h"
+#include "perfetto/protobuf.h"
 #include "writer/shared/atomics.h"
 #include "writer/format/call_cost.h"
 #include "writer/collect/collect.h"

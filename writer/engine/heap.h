@@ -73,7 +73,7 @@ struct fxt_heap_counters {
  * Writes the record of the live heap at `ticks`, with inline names: bytes as the allocator
  * counts them, and objects. It is a large blob of no bytes with the metadata of an event.
  * The Perfetto UI would draw a counter event as "heap:live bytes:0", beside the rows that
- * it gets at the end (symbolizer/live_tracks.h); it ignores the blob. The first time an
+ * it gets at the end (perfetto/live_tracks.h); it ignores the blob. The first time an
  * initialization record stands before it. Without that a reader could not convert its time,
  * since the provider's own may come later in the archive. Returns their size in words; 0:
  * nothing has changed since the last record, or the live heap is not known, because the

@@ -7,7 +7,7 @@
 #define FXT_SYMBOLIZER_SINK_H
 
 #include <stddef.h>
-#include "frames.h"
+#include "zstd_frames.h"
 
 /* A block that stays in a core's cache between being read and being written. */
 #define FXT_SINK_BLOCK_BYTES ((size_t)1 << 18)

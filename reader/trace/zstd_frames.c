@@ -1,4 +1,4 @@
-#include "frames.h"
+#include "zstd_frames.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #define FXT_SYMBOLIZER_HEAP_PROFILE_H
 
 #include "flame_graph.h"
-#include "sink.h"
+#include "reader/trace/sink.h"
 
 #define FXT_HEAP_PROFILE_BLOB "fxt: heap profile"
 

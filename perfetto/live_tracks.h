@@ -11,7 +11,7 @@
 #ifndef FXT_SYMBOLIZER_LIVE_TRACKS_H
 #define FXT_SYMBOLIZER_LIVE_TRACKS_H
 
-#include "sink.h"
+#include "reader/trace/sink.h"
 #include "reader/heap/heap.h"
 
 /* Appends the rows of a heap that was read with curves. Returns 0, or an errno value. */

@@ -11,7 +11,7 @@
 #ifndef FXT_SYMBOLIZER_FUNCTION_TRACK_H
 #define FXT_SYMBOLIZER_FUNCTION_TRACK_H
 
-#include "image.h"
+#include "symbolizer/image.h"
 #include "protobuf.h"
 
 #define FXT_FUNCTION_ROW_BLOB "fxt: functions"
