@@ -1,5 +1,5 @@
 /*
- * launcher/session/ is the trace manager. It accepts the processes that load the agent,
+ * launcher/manager/ is the trace manager. It accepts the processes that load the agent,
  * tells them when to record, and writes their records to an archive while they run.
  *
  *   a process --hello--> acceptor --> admission      who is recorded
