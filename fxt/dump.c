@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
-#include "reader/trace/kinds.h"
+#include "reader/trace/fields.h"
 #include "reader/trace/tables.h"
 #include "reader/trace/progress_line.h"
 #include "reader/trace/text.h"
@@ -117,138 +117,87 @@ static void print_arguments(struct fxt_tables *t, struct fxt_arguments arguments
 	putchar('}');
 }
 
-static void print_metadata(struct fxt_tables *t, const struct fxt_view *view)
+static void print_process(struct fxt_tables *t, const char *field, struct fxt_thread process)
 {
-	(void)t;
-	if (view->metadata.type == FXT_METADATA_TRACE_INFO)
-		return;
-	printf(" id=%" PRIu32, view->metadata.provider);
-	if (view->metadata.type == FXT_METADATA_PROVIDER_INFO)
-		print_field("name", view->metadata.name);
-	else if (view->metadata.type == FXT_METADATA_PROVIDER_EVENT)
-		printf(" event=%u%s", view->metadata.event,
-		        view->metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL ? " (buffer full)" : "");
-}
-
-static void print_initialization(struct fxt_tables *t, const struct fxt_view *view)
-{
-	(void)t;
-	printf(" ticks_per_second=%" PRIu64, view->initialization.ticks_per_second);
-}
-
-static void print_string_record(struct fxt_tables *t, const struct fxt_view *view)
-{
-	(void)t;
-	printf(" index=%u", view->string.index);
-	print_field("text", view->string.text);
-}
-
-static void print_thread_record(struct fxt_tables *t, const struct fxt_view *view)
-{
-	(void)t;
-	printf(" index=%u thread=%" PRIu64 "/%" PRIu64, view->thread.index, view->thread.process,
-	        view->thread.thread);
-}
-
-static void print_event(struct fxt_tables *t, const struct fxt_view *view)
-{
-	dump_print_thread(t, "thread", view->event.thread);
-	printf(" time=%" PRIu64, view->event.ticks);
-	if (view->event.type == FXT_EVENT_DURATION_COMPLETE)
-		printf(" end=%" PRIu64, view->event.extra);
-	else if (fxt_event_has_extra(view->event.type))
-		printf(" id=0x%" PRIx64, view->event.extra);
-	else if (view->event.type > FXT_EVENT_FLOW_END)
-		printf(" type=%u", view->event.type);
-	print_string(t, "category", view->event.category);
-	print_string(t, "name", view->event.name);
-}
-
-static void print_blob(struct fxt_tables *t, const struct fxt_view *view)
-{
-	print_string(t, "name", view->blob.name);
-	printf(" type=%u bytes=%zu", view->blob.type, view->blob.data.bytes);
-}
-
-static void print_userspace_object(struct fxt_tables *t, const struct fxt_view *view)
-{
-	struct fxt_thread process = view->userspace_object.process;
 	uint32_t id = process.ref ? fxt_tables_thread(t, process) : FXT_NOTHING;
 
-	if (process.ref == 0)
-		printf(" process=%" PRIu64, process.process);
-	else if (id == FXT_NOTHING)
-		printf(" process=?%u", process.ref);
+	if (process.ref != 0 && id == FXT_NOTHING)
+		printf(" %s=?%u", field, process.ref);
 	else
-		printf(" process=%" PRIu64, t->threads[id].process);
-	printf(" pointer=0x%" PRIx64, view->userspace_object.pointer);
-	print_string(t, "name", view->userspace_object.name);
+		printf(" %s=%" PRIu64, field, process.ref ? t->threads[id].process : process.process);
 }
 
-static void print_kernel_object(struct fxt_tables *t, const struct fxt_view *view)
+/* The numbers that have names. */
+static const char *dump_number_name(const struct fxt_view *view, const char *field)
 {
-	uint8_t type = view->kernel_object.type;
+	static const char *const objects[] = {
+	        [FXT_OBJECT_PROCESS] = "process", [FXT_OBJECT_THREAD] = "thread"};
 
-	if (type == FXT_OBJECT_PROCESS || type == FXT_OBJECT_THREAD)
-		printf(" type=%s", type == FXT_OBJECT_PROCESS ? "process" : "thread");
-	else
-		printf(" type=%u", type);
-	printf(" koid=%" PRIu64, view->kernel_object.koid);
-	print_string(t, "name", view->kernel_object.name);
+	if (view->type == FXT_RECORD_KERNEL_OBJECT && strcmp(field, "type") == 0 &&
+	        view->kernel_object.type <= FXT_OBJECT_THREAD)
+		return objects[view->kernel_object.type];
+	if (view->type == FXT_RECORD_METADATA && strcmp(field, "event") == 0 &&
+	        view->metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL)
+		return "0 (buffer full)";
+	return NULL;
 }
 
-static void print_scheduling(struct fxt_tables *t, const struct fxt_view *view)
+static void print_value(
+        struct fxt_tables *t, const struct fxt_view *view, const struct fxt_field_value *value)
 {
-	printf(" time=%" PRIu64 " cpu=%u", view->scheduling.ticks, view->scheduling.cpu);
-	switch (view->scheduling.type) {
-	case FXT_SCHEDULING_CONTEXT_SWITCH:
-		printf(" out=%" PRIu64 " state=%u in=%" PRIu64, view->scheduling.outgoing.thread,
-		        view->scheduling.outgoing_state, view->scheduling.incoming.thread);
+	const char *field = value->rule->name, *name;
+
+	switch (value->rule->type) {
+	case FXT_FIELD_ID:
+	case FXT_FIELD_FLOW:
+		printf(" %s=0x%" PRIx64, field, value->number);
 		break;
-	case FXT_SCHEDULING_THREAD_WAKEUP:
-		printf(" thread=%" PRIu64, view->scheduling.incoming.thread);
+	case FXT_FIELD_STRING:
+		print_string(t, field, value->string);
 		break;
-	case FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH:
-		dump_print_thread(t, "out", view->scheduling.outgoing);
-		printf(" state=%u priority=%u", view->scheduling.outgoing_state,
-		        view->scheduling.outgoing_priority);
-		dump_print_thread(t, "in", view->scheduling.incoming);
-		printf(" priority=%u", view->scheduling.incoming_priority);
+	case FXT_FIELD_THREAD:
+		if (value->rule->bits > 0)
+			dump_print_thread(t, field, value->thread);
+		else /* as registered, not what it is a row of */
+			printf(" %s=%" PRIu64 "/%" PRIu64, field, value->thread.process,
+			        value->thread.thread);
+		break;
+	case FXT_FIELD_PROCESS:
+		print_process(t, field, value->thread);
+		break;
+	case FXT_FIELD_TEXT:
+		print_field(field, value->span);
+		break;
+	case FXT_FIELD_DATA:
+		printf(" %s=%zu", field, value->span.bytes);
+		break;
+	default:
+		name = dump_number_name(view, field);
+		if (name)
+			printf(" %s=%s", field, name);
+		else
+			printf(" %s=%" PRIu64, field, value->number);
 		break;
 	}
 }
 
-static void print_log(struct fxt_tables *t, const struct fxt_view *view)
+static void print_fields(struct fxt_tables *t, const struct fxt_record *r, const struct fxt_view *view)
 {
-	dump_print_thread(t, "thread", view->log.thread);
-	printf(" time=%" PRIu64, view->log.ticks);
-	print_field("text", view->log.text);
-}
-
-static void print_large_blob(struct fxt_tables *t, const struct fxt_view *view)
-{
-	if (view->large_blob.format == FXT_LARGE_BLOB_WITH_METADATA) {
-		dump_print_thread(t, "thread", view->large_blob.thread);
-		printf(" time=%" PRIu64, view->large_blob.ticks);
+	if (view->is_unknown && view->type == FXT_RECORD_OTHER) {
+		printf(" type=%u", fxt_record_type(r->words[0]));
+		if (fxt_record_subtype(r->words[0]) > 0)
+			printf(" kind=%u", fxt_record_subtype(r->words[0]));
+		printf(" words=%zu", r->size);
 	}
-	print_string(t, "category", view->large_blob.category);
-	print_string(t, "name", view->large_blob.name);
-	printf(" bytes=%zu", view->large_blob.data.bytes);
-}
+	for (unsigned order = 0; order < FXT_FIELD_ORDERS; order++) {
+		struct fxt_fields fields = fxt_fields(r);
+		struct fxt_field_value value;
 
-static void (*const print[16])(struct fxt_tables *, const struct fxt_view *) = {
-        [FXT_RECORD_METADATA] = print_metadata,
-        [FXT_RECORD_INITIALIZATION] = print_initialization,
-        [FXT_RECORD_STRING] = print_string_record,
-        [FXT_RECORD_THREAD] = print_thread_record,
-        [FXT_RECORD_EVENT] = print_event,
-        [FXT_RECORD_BLOB] = print_blob,
-        [FXT_RECORD_USERSPACE_OBJECT] = print_userspace_object,
-        [FXT_RECORD_KERNEL_OBJECT] = print_kernel_object,
-        [FXT_RECORD_SCHEDULING] = print_scheduling,
-        [FXT_RECORD_LOG] = print_log,
-        [FXT_RECORD_LARGE] = print_large_blob,
-};
+		while (fxt_next_field(&fields, &value))
+			if (value.rule->name && value.rule->order == order)
+				print_value(t, view, &value);
+	}
+}
 
 static int dump_file(const char *name, const struct fxt_archive *archive)
 {
@@ -268,11 +217,8 @@ static int dump_file(const char *name, const struct fxt_archive *archive)
 			printf("%s malformed: %s", fxt_record_type_name(fxt_record_type(r.words[0])), reason);
 			status = FXT_BROKEN;
 		} else {
-			fputs(fxt_kind_name(fxt_kind(&view)), stdout);
-			if (print[view.type])
-				print[view.type](&tables, &view);
-			else
-				printf(" type=%u words=%zu", view.type, r.size);
+			fputs(fxt_kind_name(fxt_kind(r.words[0])), stdout);
+			print_fields(&tables, &r, &view);
 			print_arguments(&tables, view.arguments);
 			fxt_tables_apply(&tables, &view);
 		}

@@ -10,7 +10,7 @@
 #include "reader/trace/cut.h"
 #include "reader/time/death.h"
 #include "reader/time/faults.h"
-#include "reader/trace/kinds.h"
+#include "reader/trace/fields.h"
 #include "reader/stats/elided.h"
 #include "reader/stats/muted.h"
 #include "reader/trace/tables.h"
@@ -37,7 +37,7 @@ struct info {
 	struct fxt_tables tables;
 	struct fxt_call_categories categories;
 	uint32_t waited_name, elided_name, muted_name; /* ids of strings */
-	uint64_t kinds[FXT_KINDS];
+	uint64_t kinds[FXT_KINDS_MAX];
 	uint64_t records, malformed, calls, call_bytes;
 	uint64_t start, end; /* ns */
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
@@ -136,7 +136,7 @@ static void info_on_record(struct info *info, const struct fxt_record *r)
 		return;
 	}
 	fxt_tables_apply(&info->tables, &view);
-	info->kinds[fxt_kind(&view)]++;
+	info->kinds[fxt_kind(r->words[0])]++;
 	fxt_view_archive_state(&view, &info->state);
 	fxt_view_cut(&view, &info->cut, &info->cut_options);
 	if (view.type == FXT_RECORD_BLOB && fxt_span_is(fxt_inline_text(view.blob.name), FXT_MERGED_BLOB))
@@ -166,7 +166,7 @@ static void info_end_row(struct info *info, struct info_row *row)
 		info->calls += row->calls;
 		info->call_bytes += row->calls * FXT_CALL_WORDS * 8;
 		info->records += row->calls;
-		info->kinds[FXT_KIND_DURATION_COMPLETE] += row->calls;
+		info->kinds[fxt_kind(row->header)] += row->calls;
 	}
 	*row = (struct info_row){0};
 }
@@ -408,7 +408,7 @@ static void info_print_threads(const struct info *info)
 
 static void print_kinds(const struct info *info)
 {
-	for (unsigned kind = 0; kind < FXT_KINDS; kind++)
+	for (unsigned kind = 0; kind < FXT_KINDS_MAX; kind++)
 		if (info->kinds[kind] > 0)
 			printf("%12" PRIu64 "  %s\n", info->kinds[kind], fxt_kind_name(kind));
 }
@@ -498,7 +498,7 @@ static void info_table_kinds(const struct info *info)
 	        {"kind", "", FXT_COLUMN_TEXT, 0}, {"records", "", FXT_COLUMN_COUNT, 0}};
 
 	fxt_table_begin("records", NULL, columns, sizeof(columns) / sizeof(*columns));
-	for (unsigned kind = 0; kind < FXT_KINDS; kind++)
+	for (unsigned kind = 0; kind < FXT_KINDS_MAX; kind++)
 		if (info->kinds[kind] > 0)
 			fxt_table_row((struct fxt_cell[]){fxt_cell_text(fxt_span(fxt_kind_name(kind))),
 			        fxt_cell_number((double)info->kinds[kind])});

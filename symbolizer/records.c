@@ -108,7 +108,7 @@ static void learn_process(struct provider *provider, const struct fxt_view *view
 		provider->process_is = PROCESS_KNOWN;
 	}
 	if (view->type == FXT_RECORD_THREAD && provider->process_is == PROCESS_UNKNOWN) {
-		provider->process = view->thread.process;
+		provider->process = view->thread.koids.process;
 		provider->process_is = PROCESS_OF_THREAD;
 	}
 }

@@ -256,7 +256,7 @@ void fxt_needs_add(struct fxt_needs *n, const struct fxt_record *r, const struct
 	fxt_objects_add(&n->objects, &n->sections, view);
 	if (view->type == FXT_RECORD_THREAD && view->thread.index != 0)
 		fxt_index_table_set(&fxt_sections_own(&n->sections)->rows, view->thread.index,
-		        fxt_objects_row(&n->objects, view->thread.thread));
+		        fxt_objects_row(&n->objects, view->thread.koids.thread));
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		needs_on_node(n, view);
 	else if (view->type == FXT_RECORD_USERSPACE_OBJECT)

@@ -104,9 +104,13 @@ struct fxt_arguments {
 	unsigned left;
 };
 
+/* The type, in a view, of a record that no member of the view is for. */
+#define FXT_RECORD_OTHER ((enum fxt_record_type)16)
+
 /* A record taken apart. Inline strings, names of arguments and data point into the archive. */
 struct fxt_view {
 	enum fxt_record_type type;
+	bool is_unknown; /* its kind is not in the table of fields.c */
 	union {
 		struct {
 			enum fxt_metadata_type type;
@@ -122,9 +126,8 @@ struct fxt_view {
 			struct fxt_span text;
 		} string;
 		struct {
-			uint8_t index; /* 0: to be ignored */
-			uint64_t process;
-			uint64_t thread;
+			uint8_t index;           /* 0: to be ignored */
+			struct fxt_thread koids; /* inline */
 		} thread;
 		struct {
 			enum fxt_event_type type; /* may be an unknown one */
@@ -180,10 +183,10 @@ struct fxt_view {
 };
 
 /*
- * Takes a record apart. Returns NULL, or the reason why it cannot be done: a kind that its
- * type does not have, or contents that do not fit in the record; the view is undefined
- * then. Every argument of a decoded record is well framed. A record of an unknown type,
- * which readers skip, yields nothing but its type.
+ * Takes a record apart, as the table of fields.c says. Returns NULL, or the reason why it
+ * cannot be done: contents that do not fit in the record; the view is undefined then. Every
+ * argument of a decoded record is well framed. The view of an unknown kind says only that
+ * it is one; readers skip the record.
  */
 const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view);
 

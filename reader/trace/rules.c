@@ -6,6 +6,7 @@
 #include "rules.h"
 
 #include <inttypes.h>
+#include "fields.h"
 #include "utf8.h"
 
 /* The record being checked. `offset` is that of the record, or of one of its arguments. */
@@ -147,108 +148,88 @@ static void check_arguments(struct trial trial, const struct fxt_record *r, cons
 		break_rule(&trial, "counter without a numeric argument");
 }
 
+/* ---- fields ---- */
+
+/* Checks what the table of fields says: references, texts, times, and that the bits of no
+ * field are zero. */
+static void check_fields(const struct trial *trial, const struct fxt_record *r)
+{
+	struct fxt_fields fields = fxt_fields(r);
+	struct fxt_field_value field;
+	uint64_t used[2] = {fxt_header_bits(r->words[0]), UINT64_MAX};
+
+	while (fxt_next_field(&fields, &field)) {
+		const struct fxt_field_rule *rule = field.rule;
+
+		if (rule->bits > 0)
+			used[rule->word] |= BITS(rule->first_bit, rule->first_bit + rule->bits - 1);
+		switch (rule->type) {
+		case FXT_FIELD_HEADER:
+			used[1] = 0;
+			break;
+		case FXT_FIELD_TICKS:
+			check_ticks(trial, field.number);
+			break;
+		case FXT_FIELD_STRING:
+			check_string(trial, field.string);
+			break;
+		case FXT_FIELD_THREAD:
+		case FXT_FIELD_PROCESS:
+			check_thread(trial, field.thread);
+			break;
+		case FXT_FIELD_TEXT:
+			check_text(trial, field.span);
+			break;
+		case FXT_FIELD_DATA:
+			check_padding(trial, field.span);
+			break;
+		default:
+			break;
+		}
+	}
+	check_reserved(trial, r->words[0], ~used[0]);
+	if (used[1] != UINT64_MAX)
+		check_reserved(trial, r->words[1], ~used[1]);
+}
+
 /* ---- records ---- */
 
-static void check_metadata(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
+static void check_metadata(const struct trial *trial, const struct fxt_view *view)
 {
 	const struct fxt_provider_tables *provider =
 	        fxt_tables_provider(trial->tables, view->metadata.provider);
-	bool announced = provider && provider->announced;
 
-	switch (view->metadata.type) {
-	case FXT_METADATA_PROVIDER_INFO:
-		check_reserved(trial, r->words[0], BITS(60, 63));
-		check_text(trial, view->metadata.name);
-		break;
-	case FXT_METADATA_PROVIDER_SECTION:
-		check_reserved(trial, r->words[0], BITS(52, 63));
-		if (!announced)
-			fxt_violation(trial->verdict, trial->offset, "section of a provider never announced",
-			        "provider %" PRIu32, view->metadata.provider);
-		break;
-	case FXT_METADATA_PROVIDER_EVENT:
-		check_reserved(trial, r->words[0], BITS(56, 63));
-		if (view->metadata.event != FXT_PROVIDER_EVENT_BUFFER_FULL)
-			fxt_warning(trial->verdict, trial->offset, "unknown provider event", "event %u",
-			        view->metadata.event);
-		break;
-	case FXT_METADATA_TRACE_INFO:
-		break;
-	}
+	if (view->metadata.type == FXT_METADATA_PROVIDER_SECTION && !(provider && provider->announced))
+		fxt_violation(trial->verdict, trial->offset, "section of a provider never announced",
+		        "provider %" PRIu32, view->metadata.provider);
+	if (view->metadata.type == FXT_METADATA_PROVIDER_EVENT &&
+	        view->metadata.event != FXT_PROVIDER_EVENT_BUFFER_FULL)
+		fxt_warning(trial->verdict, trial->offset, "unknown provider event", "event %u",
+		        view->metadata.event);
 }
 
-static void check_initialization(
-        const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
-{
-	check_reserved(trial, r->words[0], BITS(16, 63));
-	if (view->initialization.ticks_per_second == 0)
-		break_rule(trial, "initialization record with 0 ticks a second");
-}
-
-static void check_string_record(
-        const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
+static void check_string_record(const struct trial *trial, const struct fxt_view *view)
 {
 	size_t bytes = view->string.text.bytes;
 
-	check_reserved(trial, r->words[0], BITS(31, 31) | BITS(47, 63));
 	if (view->string.index == 0)
 		break_rule(trial, "string record for index 0");
 	if (bytes > FXT_STRING_MAX_BYTES)
 		fxt_violation(
 		        trial->verdict, trial->offset, "string is longer than 32000 bytes", "%zu", bytes);
-	check_text(trial, view->string.text);
 }
 
-static void check_thread_record(
-        const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
+static void check_blob(const struct trial *trial, const struct fxt_view *view)
 {
-	check_reserved(trial, r->words[0], BITS(24, 63));
-	if (view->thread.index == 0)
-		break_rule(trial, "thread record for index 0");
-}
-
-static void check_event(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
-{
-	(void)r;
-	check_thread(trial, view->event.thread);
-	check_string(trial, view->event.category);
-	check_string(trial, view->event.name);
-	check_ticks(trial, view->event.ticks);
-	if (view->event.type > FXT_EVENT_FLOW_END)
-		fxt_warning(
-		        trial->verdict, trial->offset, "unknown type of event", "type %u", view->event.type);
-	if (view->event.type != FXT_EVENT_DURATION_COMPLETE)
-		return;
-	check_ticks(trial, view->event.extra);
-	if (view->event.extra < view->event.ticks)
-		break_rule(trial, "slice ends before it starts");
-}
-
-static void check_blob(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
-{
-	check_reserved(trial, r->words[0], BITS(47, 47) | BITS(56, 63));
-	check_string(trial, view->blob.name);
-	check_padding(trial, view->blob.data);
 	if (view->blob.type < FXT_BLOB_DATA || view->blob.type > FXT_BLOB_PERFETTO)
 		fxt_warning(
 		        trial->verdict, trial->offset, "unknown type of blob", "type %u", view->blob.type);
 }
 
-static void check_userspace_object(
-        const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
-{
-	check_reserved(trial, r->words[0], BITS(44, 63));
-	check_thread(trial, view->userspace_object.process);
-	check_string(trial, view->userspace_object.name);
-}
-
-static void check_kernel_object(
-        const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
+static void check_kernel_object(const struct trial *trial, const struct fxt_view *view)
 {
 	struct fxt_argument process;
 
-	check_reserved(trial, r->words[0], BITS(44, 63));
-	check_string(trial, view->kernel_object.name);
 	if (view->kernel_object.type != FXT_OBJECT_THREAD)
 		return;
 	if (!fxt_tables_argument(trial->tables, view, "process", &process))
@@ -257,62 +238,60 @@ static void check_kernel_object(
 		break_rule(trial, "argument \"process\" of a thread object is no koid");
 }
 
-static void check_weight(const struct trial *trial, const struct fxt_view *view, const char *name)
+static void check_scheduling(const struct trial *trial, const struct fxt_view *view)
 {
-	struct fxt_argument weight;
-
-	if (fxt_tables_argument(trial->tables, view, name, &weight) && weight.type != FXT_ARGUMENT_INT32)
-		fxt_violation(trial->verdict, trial->offset, "weight of a thread is no int32", "%s", name);
-}
-
-static void check_scheduling(
-        const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
-{
+	static const char *const weights[] = {"incoming_weight", "outgoing_weight", "weight"};
+	bool is_wakeup = view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP;
 	uint8_t state = view->scheduling.outgoing_state;
 
-	check_ticks(trial, view->scheduling.ticks);
 	if (state > FXT_THREAD_STATE_DEAD)
 		fxt_violation(trial->verdict, trial->offset, "unknown state of a thread", "state %u", state);
-	switch (view->scheduling.type) {
-	case FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH:
-		check_thread(trial, view->scheduling.outgoing);
-		check_thread(trial, view->scheduling.incoming);
-		if (state == FXT_THREAD_STATE_RUNNING)
-			break_rule(trial, "thread switched away from is still running");
-		break;
-	case FXT_SCHEDULING_CONTEXT_SWITCH:
-		check_reserved(trial, r->words[0], BITS(40, 59));
-		check_weight(trial, view, "incoming_weight");
-		check_weight(trial, view, "outgoing_weight");
-		break;
-	case FXT_SCHEDULING_THREAD_WAKEUP:
-		check_reserved(trial, r->words[0], BITS(36, 59));
-		check_weight(trial, view, "weight");
-		break;
+	if (view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH &&
+	        state == FXT_THREAD_STATE_RUNNING)
+		break_rule(trial, "thread switched away from is still running");
+	for (unsigned i = is_wakeup ? 2 : 0; i < (is_wakeup ? 3 : 2); i++) {
+		struct fxt_argument weight;
+
+		if (fxt_tables_argument(trial->tables, view, weights[i], &weight) &&
+		        weight.type != FXT_ARGUMENT_INT32)
+			fxt_violation(trial->verdict, trial->offset, "weight of a thread is no int32", "%s",
+			        weights[i]);
 	}
 }
 
-static void check_log(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
+/* Checks what concerns one type of record alone. */
+static void check_meaning(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
 {
-	check_reserved(trial, r->words[0], BITS(31, 31) | BITS(40, 63));
-	check_thread(trial, view->log.thread);
-	check_ticks(trial, view->log.ticks);
-	check_text(trial, view->log.text);
-}
-
-static void check_large_blob(
-        const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
-{
-	bool metadata = view->large_blob.format == FXT_LARGE_BLOB_WITH_METADATA;
-
-	check_reserved(trial, r->words[0], BITS(44, 63));
-	check_reserved(trial, r->words[1], metadata ? BITS(44, 63) : BITS(32, 63));
-	check_string(trial, view->large_blob.category);
-	check_string(trial, view->large_blob.name);
-	check_padding(trial, view->large_blob.data);
-	if (metadata) {
-		check_thread(trial, view->large_blob.thread);
-		check_ticks(trial, view->large_blob.ticks);
+	switch (view->type) {
+	case FXT_RECORD_METADATA:
+		check_metadata(trial, view);
+		break;
+	case FXT_RECORD_INITIALIZATION:
+		if (view->initialization.ticks_per_second == 0)
+			break_rule(trial, "initialization record with 0 ticks a second");
+		break;
+	case FXT_RECORD_STRING:
+		check_string_record(trial, view);
+		break;
+	case FXT_RECORD_THREAD:
+		if (view->thread.index == 0)
+			break_rule(trial, "thread record for index 0");
+		break;
+	case FXT_RECORD_EVENT:
+		if (view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra < view->event.ticks)
+			break_rule(trial, "slice ends before it starts");
+		break;
+	case FXT_RECORD_BLOB:
+		check_blob(trial, view);
+		break;
+	case FXT_RECORD_KERNEL_OBJECT:
+		check_kernel_object(trial, view);
+		break;
+	case FXT_RECORD_SCHEDULING:
+		check_scheduling(trial, view);
+		break;
+	default:
+		break;
 	}
 	if (r->size > FXT_RECORD_MAX_WORDS)
 		fxt_violation(trial->verdict, trial->offset,
@@ -320,28 +299,27 @@ static void check_large_blob(
 		        r->size);
 }
 
+static void check_kind(const struct trial *trial, uint64_t header, const struct fxt_view *view)
+{
+	unsigned type = fxt_record_type(header), subtype = fxt_record_subtype(header);
+
+	if (view->is_unknown && view->type == FXT_RECORD_EVENT)
+		fxt_warning(trial->verdict, trial->offset, "unknown type of event", "type %u", subtype);
+	else if (view->is_unknown && subtype > 0)
+		fxt_warning(trial->verdict, trial->offset, "unknown type of record", "type %u, kind %u", type,
+		        subtype);
+	else if (view->is_unknown)
+		fxt_warning(trial->verdict, trial->offset, "unknown type of record", "type %u", type);
+}
+
 void fxt_check_record(struct fxt_verdict *verdict, struct fxt_tables *t, const struct fxt_record *r,
         const struct fxt_view *view)
 {
-	static void (*const check[])(
-	        const struct trial *, const struct fxt_record *, const struct fxt_view *) = {
-	        [FXT_RECORD_METADATA] = check_metadata,
-	        [FXT_RECORD_INITIALIZATION] = check_initialization,
-	        [FXT_RECORD_STRING] = check_string_record,
-	        [FXT_RECORD_THREAD] = check_thread_record,
-	        [FXT_RECORD_EVENT] = check_event,
-	        [FXT_RECORD_BLOB] = check_blob,
-	        [FXT_RECORD_USERSPACE_OBJECT] = check_userspace_object,
-	        [FXT_RECORD_KERNEL_OBJECT] = check_kernel_object,
-	        [FXT_RECORD_SCHEDULING] = check_scheduling,
-	        [FXT_RECORD_LOG] = check_log,
-	        [FXT_RECORD_LARGE] = check_large_blob,
-	};
 	struct trial trial = {verdict, t, r->offset};
 
-	if (check[view->type])
-		check[view->type](&trial, r, view);
-	else
-		fxt_warning(verdict, r->offset, "unknown type of record", "type %u", view->type);
+	check_kind(&trial, r->words[0], view);
+	if (view->type != FXT_RECORD_OTHER || !view->is_unknown)
+		check_fields(&trial, r);
+	check_meaning(&trial, r, view);
 	check_arguments(trial, r, view);
 }

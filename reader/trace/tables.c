@@ -398,10 +398,10 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 	case FXT_RECORD_THREAD:
 		if (view->thread.index != 0)
 			tables_register_thread(t, view->thread.index,
-			        tables_thread_of_row(
-			                t, (struct fxt_koids){view->thread.process, view->thread.thread}));
+			        tables_thread_of_row(t, (struct fxt_koids){view->thread.koids.process,
+			                                        view->thread.koids.thread}));
 		if (t->provider->process == 0)
-			t->provider->process = view->thread.process;
+			t->provider->process = view->thread.koids.process;
 		break;
 	case FXT_RECORD_KERNEL_OBJECT:
 		if (view->kernel_object.type == FXT_OBJECT_PROCESS && !t->provider->process_described) {

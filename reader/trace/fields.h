@@ -1,0 +1,97 @@
+/*
+ * What the records of the format consist of. One table, in fields.c, has the fields of each
+ * kind of record in their order. Decoding follows it, and so does everything that treats
+ * all kinds alike: fxt dump, the rules of fxt check, what fxt cut keeps, what fxt merge
+ * changes. A new kind of record is a row of that table.
+ *
+ * A kind is a record type, or a subtype of a type that has several. A record of an unknown
+ * kind is skipped by its size. Programs that copy a trace keep it as it stands.
+ */
+#ifndef FXT_READER_FIELDS_H
+#define FXT_READER_FIELDS_H
+
+#include "cursor.h"
+
+enum fxt_field_type {
+	FXT_FIELD_NUMBER,
+	FXT_FIELD_ID,   /* a number that is written in hexadecimal */
+	FXT_FIELD_FLOW, /* the same, given out by the session */
+	FXT_FIELD_CPU,
+	FXT_FIELD_TICKS,
+	FXT_FIELD_PROCESS_KOID,
+	FXT_FIELD_THREAD_KOID,
+	FXT_FIELD_HEADER,    /* a second header word */
+	FXT_FIELD_MAGIC,     /* the record is the magic number as a whole */
+	FXT_FIELD_STRING,    /* a reference, and its inline text */
+	FXT_FIELD_THREAD,    /* a reference, and its inline koids */
+	FXT_FIELD_PROCESS,   /* a reference to a thread, and the inline koid of its process */
+	FXT_FIELD_ARGUMENTS, /* their number, and a list */
+	FXT_FIELD_TEXT,      /* a length, and UTF-8 */
+	FXT_FIELD_DATA,      /* a length, and bytes */
+};
+
+enum { FXT_FIELD_ORDERS = 4 };
+
+/* A number, reference or length is in the bits of a header word. With 0 bits it is a word
+ * of its own, or a thread that is always inline. */
+struct fxt_field_rule {
+	enum fxt_field_type type;
+	uint8_t word, first_bit, bits;
+	const char *name;    /* in a line of fxt dump; NULL: it is not shown */
+	uint8_t order;       /* in that line, below FXT_FIELD_ORDERS: lower ones are first */
+	uint8_t view_offset; /* its member of struct fxt_view */
+	uint8_t view_bytes;  /* 0: it has none */
+};
+
+struct fxt_field_value {
+	const struct fxt_field_rule *rule;
+	const uint64_t *at; /* where its own words begin, or would begin */
+	union {
+		uint64_t number;
+		struct fxt_string string;
+		struct fxt_thread thread; /* of a process: without a thread */
+		struct fxt_span span;     /* text or data */
+		struct fxt_arguments arguments;
+	};
+};
+
+/* The rest of a record, and why it is malformed; NULL: it is not, so far. */
+struct fxt_rest {
+	const uint64_t *next, *end;
+	const char *reason;
+};
+
+/* Goes over the fields of a record. */
+struct fxt_fields {
+	const uint64_t *words; /* of the record */
+	struct fxt_rest rest;
+	const struct fxt_field_rule *rule, *last_rule;
+};
+
+struct fxt_fields fxt_fields(const struct fxt_record *r);
+
+/* Takes the next field; returns false after the last one, and where the record is
+ * malformed. */
+bool fxt_next_field(struct fxt_fields *fields, struct fxt_field_value *field);
+
+/* The kind of a record, below FXT_KINDS_MAX; kinds of one name are one kind here. */
+enum { FXT_KINDS_MAX = 64 };
+unsigned fxt_kind(uint64_t header);
+
+/* The name of a kind, NULL if there is none of that number. Kinds are listed in their
+ * order. */
+const char *fxt_kind_name(unsigned kind);
+
+/* The name of a record type, for records that cannot be decoded. */
+const char *fxt_record_type_name(enum fxt_record_type type);
+
+/* The subtype that a header names; 0 if its type has none. */
+unsigned fxt_record_subtype(uint64_t header);
+
+/* The bits of a header that hold the record's type, size and subtype. */
+uint64_t fxt_header_bits(uint64_t header);
+
+/* True for records that only a manager writes, never an agent. */
+bool fxt_is_managers(uint64_t header);
+
+#endif
