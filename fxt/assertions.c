@@ -11,22 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "reader/trace/duration.h"
-#include "reader/stats/functions.h"
+#include "reader/stats/figures.h"
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
-
-/* The effect of losses on a metric. */
-enum doubt { AT_LEAST, AT_MOST, EITHER };
-
-static const enum doubt doubts[FXT_FIGURES] = {[FXT_CALLS] = AT_LEAST,
-        [FXT_TOTAL] = AT_LEAST,
-        [FXT_SELF] = EITHER, /* the time of a missing call is counted as its caller's own */
-        [FXT_AVERAGE] = EITHER,
-        [FXT_P50] = EITHER,
-        [FXT_P90] = EITHER,
-        [FXT_P99] = EITHER,
-        [FXT_MIN] = AT_MOST,
-        [FXT_MAX] = AT_LEAST};
 
 struct rule {
 	const char *text;
@@ -50,7 +37,7 @@ static size_t rule_count, rule_room;
 
 static bool assertions_set_metric(struct rule *rule, const char *name, size_t bytes)
 {
-	return fxt_figure_named((struct fxt_span){name, bytes}, &rule->metric);
+	return fxt_figure_named((struct fxt_span){name, bytes}, FXT_TO_LIMIT, &rule->metric);
 }
 
 /* Parses the function and the metric, `bytes` of text. The last dot separates them,
@@ -68,7 +55,11 @@ static const char *assertions_set_subject(struct rule *rule, const char *text, s
 		name = open + 1;
 		name_end = text + bytes - 1;
 	} else {
-		return "names no metric: calls, total, self, avg, p50, p90, p99, min or max of a function";
+		static char problem[sizeof(struct fxt_figure_names) + 64];
+
+		snprintf(problem, sizeof(problem), "names no metric: %s of a function",
+		        fxt_figure_names(FXT_TO_LIMIT, NULL).text);
+		return problem;
 	}
 	if ((size_t)(name_end - name) >= sizeof(copy))
 		return "has too long a name";
@@ -95,7 +86,7 @@ static bool assertions_set_value(struct rule *rule, const char *text)
 	text += strspn(text, " ");
 	if (*text == '+' || *text == '-')
 		return assertions_set_share(rule, text);
-	if (rule->metric != FXT_CALLS)
+	if (!fxt_figures[rule->metric].is_count)
 		return fxt_duration_parse(text, &rule->value);
 	rule->value = strtoull(text, &end, 10);
 	return *text >= '0' && *text <= '9' && *end == '\0';
@@ -120,7 +111,7 @@ const char *fxt_assertions_add(const char *text)
 
 	if (!problem && !assertions_set_value(&rule, text + at + rule.is_equal)) {
 		fxt_patterns_free(&rule.function);
-		problem = rule.metric == FXT_CALLS
+		problem = fxt_figures[rule.metric].is_count
 		                  ? "has no number of calls behind its operator, nor a share as +5%"
 		                  : "has no duration with a unit behind its operator, as 5ms, nor a "
 		                    "share as +5%";
@@ -212,18 +203,18 @@ static const char *assertions_doubt(const struct fxt_scan *scan)
 /* True if the verdict on the measured value would be the same without losses. */
 static bool assertions_is_sure(const struct rule *rule, bool exceeds)
 {
-	enum doubt doubt = doubts[rule->metric];
+	enum fxt_loss loss = fxt_figures[rule->metric].loss;
 
-	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds == rule->is_above);
+	return loss != FXT_LOSES_EITHER && (loss == FXT_LOSES_LESS) == (exceeds == rule->is_above);
 }
 
 /* As above, for losses in the earlier traces: a higher earlier value raises the limit,
  * so that less exceeds it. */
 static bool assertions_is_sure_beside(const struct rule *rule, bool exceeds)
 {
-	enum doubt doubt = doubts[rule->metric];
+	enum fxt_loss loss = fxt_figures[rule->metric].loss;
 
-	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds != rule->is_above);
+	return loss != FXT_LOSES_EITHER && (loss == FXT_LOSES_LESS) == (exceeds != rule->is_above);
 }
 
 static int assertions_verdict(const struct rule *rule, const struct fxt_scan *scan, bool is_there,
@@ -330,7 +321,7 @@ int fxt_assertions_learn(const struct fxt_options *options, char *command, char 
 
 static void assertions_print_value(char text[32], const struct rule *rule, double value)
 {
-	if (rule->metric == FXT_CALLS)
+	if (fxt_figures[rule->metric].is_count)
 		snprintf(text, 32, "%.0f", value);
 	else
 		snprintf(text, 32, "%s", fxt_time_text(value).text);

@@ -14,6 +14,7 @@
 #include "named.h"
 #include "reader/trace/cursor.h"
 #include "reader/slices/nearest.h"
+#include "reader/stats/figures.h"
 #include "reader/trace/source.h"
 #include "reader/trace/text.h"
 
@@ -49,6 +50,43 @@ static int command_unknown_option(const char *command, const char *given, const 
 	return fxt_bad_usage(command, "unknown option '%s' (did you mean --%s?)", given, meant);
 }
 
+/* Prints what the figures of fxt report are, a line for each or for several together. */
+static void command_print_figures(void)
+{
+	enum { INDENT = 9 };
+
+	for (enum fxt_figure i = 0, next; i < FXT_FIGURES; i = next) {
+		int column = printf("  %s", fxt_figures[i].title);
+
+		for (next = i + 1; next < FXT_FIGURES && !fxt_figures[next].help; next++)
+			if (fxt_figures[next].title)
+				column += printf(", %s", fxt_figures[next].title);
+		printf("%*s", column < INDENT - 2 ? INDENT - column : 2, "");
+		for (const char *help = fxt_figures[i].help; *help; help++) {
+			putchar(*help);
+			if (*help == '\n')
+				printf("%*s", INDENT, "");
+		}
+		putchar('\n');
+	}
+}
+
+static void command_print_help(const char *help)
+{
+	for (; *help; help++) {
+		if (*help == *FXT_HELP_FIGURES)
+			command_print_figures();
+		else if (*help == *FXT_HELP_SORTED)
+			fputs(fxt_figure_names(FXT_TO_SORT, "name").text, stdout);
+		else if (*help == *FXT_HELP_COMPARED)
+			fputs(fxt_figure_names(FXT_TO_COMPARE, NULL).text, stdout);
+		else if (*help == *FXT_HELP_METRICS)
+			fputs(fxt_figure_names(FXT_TO_LIMIT, NULL).text, stdout);
+		else
+			putchar(*help);
+	}
+}
+
 int fxt_option(int argc, char **argv, const struct option *options, const char *help)
 {
 	char letters[128];
@@ -57,7 +95,7 @@ int fxt_option(int argc, char **argv, const struct option *options, const char *
 	int option = getopt_long(argc, argv, letters, options, NULL);
 
 	if (option == 'h') {
-		fputs(help, stdout);
+		command_print_help(help);
 		exit(FXT_DONE);
 	}
 	if (option == '?' && optopt == 0)

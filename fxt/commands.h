@@ -54,6 +54,14 @@ FXT_COMMANDS(FXT_DECLARE_COMMAND)
  * operand. */
 void fxt_options_begin(void);
 
+/* In a command's help, these stand for the figures of a function (reader/stats/figures.h):
+ * what each is, and the names of those that tables are sorted by, that are compared, and that
+ * have limits. */
+#define FXT_HELP_FIGURES  "\1"
+#define FXT_HELP_SORTED   "\2"
+#define FXT_HELP_COMPARED "\3"
+#define FXT_HELP_METRICS  "\4"
+
 /* As getopt_long(), for a table that has "help" with 'h'. An option with a letter as its
  * value has that letter as its short form. Prints `help` and exits with 0 if help is
  * asked for. Reports an option that is not in the table or lacks its value, and exits

@@ -26,23 +26,10 @@ static const char help[] =
         "  -           not tested: less than a hundredth of the whole, or on one side only\n"
         "Numbers are medians of the traces.\n"
         "\n"
-        "  -c, --compare=KEY    what is compared, tested and sorted by: self (the default), total,\n"
-        "                       calls, avg, p50, p90 or p99\n"
+        "  -c, --compare=KEY    what is compared, tested and sorted by, self if not given:\n"
+        "                       " FXT_HELP_COMPARED "\n"
         "  -n, --limit=N        the first N functions\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
         "\nWithout AFTER, it is trace.fxt. One of the files may be -, the standard input.\n";
-
-static const struct {
-	const char *text, *before_key, *after_key, *change_key;
-	enum fxt_column_kind kind;
-} figures[FXT_COMPARED_FIGURES] = {{"calls", "calls_before", "calls_after", "calls_change", FXT_COLUMN_COUNT},
-        {"time within calls", "total_before_ns", "total_after_ns", "total_change", FXT_COLUMN_TIME},
-        {"own time", "self_before_ns", "self_after_ns", "self_change", FXT_COLUMN_TIME},
-        {"average time of a call", "avg_before_ns", "avg_after_ns", "avg_change", FXT_COLUMN_TIME},
-        {"median time of a call", "p50_before_ns", "p50_after_ns", "p50_change", FXT_COLUMN_TIME},
-        {"90th percentile of the times of calls", "p90_before_ns", "p90_after_ns", "p90_change",
-                FXT_COLUMN_TIME},
-        {"99th percentile of the times of calls", "p99_before_ns", "p99_after_ns", "p99_change",
-                FXT_COLUMN_TIME}};
 
 static const char *const verdicts[] = {[FXT_SAME] = "same",
         [FXT_NOISE] = "noise",
@@ -93,51 +80,58 @@ static struct fxt_cell diff_change(const struct fxt_compared *f, enum fxt_figure
 	return before == 0 ? fxt_cell_unknown() : diff_number((after - before) / before);
 }
 
-/* Three columns for each figure, and those of diff_rest_columns(). */
-enum { REST_COLUMNS = 5, COLUMNS = 3 * FXT_COMPARED_FIGURES + REST_COLUMNS };
+/* Three columns for each figure that is compared, and those of diff_columns() behind them. */
+enum { REST_COLUMNS = 5, COLUMNS_MAX = 3 * FXT_FIGURES + REST_COLUMNS };
 
-/* The figure at this place of a row; the compared one is first. */
-static enum fxt_figure diff_figure(unsigned place)
+/* Lists the figures of a row: the compared one is first. Returns their number. */
+static unsigned diff_figures(enum fxt_figure figures[FXT_FIGURES])
 {
-	return place == 0 ? compared : place <= (unsigned)compared ? place - 1 : place;
+	unsigned count = 0;
+
+	figures[count++] = compared;
+	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++)
+		if (i != compared && fxt_figures[i].compared)
+			figures[count++] = i;
+	return count;
 }
 
-/* People see both values of the compared figure, and the changes of all figures. */
-static void diff_columns(struct fxt_column columns[COLUMNS], bool has_verdicts)
+/* People see both values of the compared figure, and the changes of all figures. Returns the
+ * number of columns. */
+static size_t diff_columns(struct fxt_column columns[COLUMNS_MAX], bool has_verdicts)
 {
-	static const uint8_t ranks[FXT_COMPARED_FIGURES] = {1, 2, 3, 4, 5, 7, 6};
 	const struct fxt_column rest[REST_COLUMNS] = {
 	        {"verdict", "verdict", FXT_COLUMN_TEXT, has_verdicts ? 0 : FXT_COLUMN_DATA},
 	        {"name", "function", FXT_COLUMN_TEXT, 0}, {"only", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
 	        {"p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
 	        {"adjusted_p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA}};
+	enum fxt_figure figures[FXT_FIGURES];
+	unsigned count = diff_figures(figures);
 
-	for (unsigned i = 0; i < FXT_COMPARED_FIGURES; i++) {
-		enum fxt_figure figure = diff_figure(i);
+	for (unsigned i = 0; i < count; i++) {
+		const struct fxt_figure_row *figure = &fxt_figures[figures[i]];
+		enum fxt_column_kind kind = figure->is_count ? FXT_COLUMN_COUNT : FXT_COLUMN_TIME;
 		uint8_t rank = i == 0 ? 0 : FXT_COLUMN_DATA;
 
-		columns[3 * i] =
-		        (struct fxt_column){figures[figure].before_key, "before", figures[figure].kind, rank};
-		columns[3 * i + 1] =
-		        (struct fxt_column){figures[figure].after_key, "after", figures[figure].kind, rank};
-		columns[3 * i + 2] = (struct fxt_column){figures[figure].change_key,
-		        i == 0 ? "change" : fxt_figure_names[figure], FXT_COLUMN_SHARE,
-		        i == 0 ? 0 : ranks[figure]};
+		columns[3 * i] = (struct fxt_column){figure->before_key, "before", kind, rank};
+		columns[3 * i + 1] = (struct fxt_column){figure->after_key, "after", kind, rank};
+		columns[3 * i + 2] = (struct fxt_column){figure->change_key, i == 0 ? "change" : figure->name,
+		        FXT_COLUMN_SHARE, i == 0 ? 0 : figure->compared_rank};
 	}
-	memcpy(columns + 3 * FXT_COMPARED_FIGURES, rest, sizeof(rest));
+	memcpy(columns + 3 * count, rest, sizeof(rest));
+	return 3 * count + REST_COLUMNS;
 }
 
 static void diff_row(const struct fxt_compared *f)
 {
 	static const char *const remarks[FXT_SIDES] = {" (only before)", " (only after)"};
-	struct fxt_cell cells[COLUMNS], *rest = cells + 3 * FXT_COMPARED_FIGURES;
+	enum fxt_figure figures[FXT_FIGURES];
+	unsigned count = diff_figures(figures);
+	struct fxt_cell cells[COLUMNS_MAX], *rest = cells + 3 * count;
 
-	for (unsigned i = 0; i < FXT_COMPARED_FIGURES; i++) {
-		enum fxt_figure figure = diff_figure(i);
-
-		cells[3 * i] = diff_number(f->medians[FXT_BEFORE][figure]);
-		cells[3 * i + 1] = diff_number(f->medians[FXT_AFTER][figure]);
-		cells[3 * i + 2] = diff_change(f, figure);
+	for (unsigned i = 0; i < count; i++) {
+		cells[3 * i] = diff_number(f->medians[FXT_BEFORE][figures[i]]);
+		cells[3 * i + 1] = diff_number(f->medians[FXT_AFTER][figures[i]]);
+		cells[3 * i + 2] = diff_change(f, figures[i]);
 	}
 	rest[0] = verdicts[f->difference] ? fxt_cell_text(fxt_span(verdicts[f->difference]))
 	                                  : fxt_cell_unknown();
@@ -184,24 +178,25 @@ static void diff_print_notes(void)
 	fxt_print_fact("functions_tested", (double)c->tested);
 	fxt_print_fact("traces_before", (double)c->of_side[FXT_BEFORE]);
 	fxt_print_fact("traces_after", (double)c->of_side[FXT_AFTER]);
-	fxt_print_fact_text("compared", fxt_span(fxt_figure_names[compared]));
+	fxt_print_fact_text("compared", fxt_span(fxt_figures[compared].name));
 }
 
 static void diff_print(void)
 {
 	struct fxt_comparison *c = &sides.comparison;
-	struct fxt_column columns[COLUMNS];
+	struct fxt_column columns[COLUMNS_MAX];
 	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
 
 	fxt_comparison_judge(c, compared);
 	qsort(c->items, c->count, sizeof(*c->items), diff_compare);
 	fxt_print_trace(sides.traces[sides.count - 1].name);
 	fxt_print_line("%s of %zu function%s, medians of %zu trace%s before and %zu after",
-	        figures[compared].text, c->count, fxt_plural(c->count), c->of_side[FXT_BEFORE],
+	        fxt_figures[compared].compared, c->count, fxt_plural(c->count), c->of_side[FXT_BEFORE],
 	        fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER]);
 	fxt_diff_inputs_print(&sides);
-	diff_columns(columns, c->needed == 0 || c->tested > 0);
-	fxt_table_begin("functions", NULL, columns, COLUMNS);
+	size_t column_count = diff_columns(columns, c->needed == 0 || c->tested > 0);
+
+	fxt_table_begin("functions", NULL, columns, column_count);
 	for (size_t i = 0; i < c->count && i < left; i++)
 		diff_row(&c->items[i]);
 	fxt_table_end();
@@ -225,7 +220,7 @@ static int diff_answer(char *command, char **before, size_t before_count, char *
 
 static bool diff_set_figure(const char *name)
 {
-	return fxt_figure_named(fxt_span(name), &compared) && compared < FXT_COMPARED_FIGURES;
+	return fxt_figure_named(fxt_span(name), FXT_TO_COMPARE, &compared);
 }
 
 /* The index of the "--" between the inputs; argc if there is none. */

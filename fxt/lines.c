@@ -27,28 +27,15 @@ static const struct {
         [FXT_GROUP_CALLEES] = {"callee", "callees"},
 };
 
-static double lines_off(const struct fxt_function *f)
-{
-	return (double)f->self_cpu[FXT_CPU_RUNNABLE] + (double)f->self_cpu[FXT_CPU_BLOCKED];
-}
-
 static double lines_weight(const struct fxt_lines *l, const struct fxt_function *f)
 {
-	switch (l->order) {
-	case FXT_TOTAL:
-		return fxt_corrected_total(f, &l->cost).ns;
-	case FXT_SELF:
-		return fxt_corrected_self(f, &l->cost).ns;
-	case FXT_LINES_BY_OFF:
-		return fxt_function_has_self_cpu(f) ? lines_off(f) : 0;
-	case FXT_LINES_BY_NAME:
+	if (l->order == FXT_LINE_NAME)
 		return 0;
-	default: {
-		double figure = fxt_function_figure(f, l->scan, (enum fxt_figure)l->order);
+	double figure = l->order == FXT_TOTAL  ? fxt_corrected_total(f, &l->cost).ns
+	                : l->order == FXT_SELF ? fxt_corrected_self(f, &l->cost).ns
+	                                       : fxt_function_figure(f, l->scan, (enum fxt_figure)l->order);
 
-		return isnan(figure) ? 0 : figure; /* unknown for excluded calls */
-	}
-	}
+	return isnan(figure) ? 0 : figure;
 }
 
 /* Sorts by weight, heaviest first, then by name. */
@@ -67,7 +54,7 @@ static struct fxt_span lines_name(const struct fxt_lines *l, const struct fxt_fu
 	return f->of_tracer ? l->scan->tables.strings[f->name] : fxt_groups_name(l->groups, l->scan, f->name);
 }
 
-enum { NAME_CELLS = 5, TIME_CELLS = FXT_LINE_CELLS - NAME_CELLS, CORRECTED_CELLS = 5 };
+enum { NAME_CELLS = FXT_LINE_CELLS - FXT_LINE_NAME, CORRECTED_CELLS = 5 };
 
 /* Fills in the name, and where it comes from, as far as the trace says. */
 static void lines_name_cells(const struct fxt_lines *l, const struct fxt_line *line,
@@ -95,22 +82,6 @@ static void lines_name_cells(const struct fxt_lines *l, const struct fxt_line *l
 		cells[4] = fxt_cell_number(origin->line);
 }
 
-static struct fxt_cell lines_cpu_cell(const struct fxt_function *f, double time)
-{
-	return fxt_function_has_self_cpu(f) ? fxt_cell_number(time) : fxt_cell_unknown();
-}
-
-static struct fxt_cell lines_total_cpu_cell(const struct fxt_function *f, double time)
-{
-	return fxt_function_has_total_cpu(f) ? fxt_cell_number(time) : fxt_cell_unknown();
-}
-
-static struct fxt_cell lines_figure_cell(
-        const struct fxt_lines *l, const struct fxt_function *f, enum fxt_figure figure)
-{
-	return fxt_cell_number(fxt_function_figure(f, l->scan, figure));
-}
-
 /* True if a line may lack calls. */
 static bool lines_lack_calls(const struct fxt_lines *l, const struct fxt_function *f)
 {
@@ -121,25 +92,14 @@ static bool lines_lack_calls(const struct fxt_lines *l, const struct fxt_functio
 void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
         struct fxt_cell cells[FXT_LINE_CELLS], char remark[FXT_LINE_REMARK])
 {
-	/* Only calls, total and max are lower bounds when calls are missing; the other
-	 * figures may err either way. */
-	static const bool is_least[TIME_CELLS] = {[0] = true, [1] = true, [10] = true};
 	const struct fxt_function *f = line->function;
-	double running = (double)f->total_running, total = (double)f->total;
-	const struct fxt_cell times[TIME_CELLS] = {lines_figure_cell(l, f, FXT_CALLS),
-	        lines_figure_cell(l, f, FXT_TOTAL), lines_figure_cell(l, f, FXT_SELF),
-	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNING]), lines_cpu_cell(f, lines_off(f)),
-	        lines_figure_cell(l, f, FXT_AVERAGE), lines_figure_cell(l, f, FXT_P50),
-	        lines_figure_cell(l, f, FXT_P90), lines_figure_cell(l, f, FXT_P99),
-	        lines_figure_cell(l, f, FXT_MIN), lines_figure_cell(l, f, FXT_MAX),
-	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNABLE]),
-	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_BLOCKED]), lines_total_cpu_cell(f, running),
-	        lines_total_cpu_cell(f, total > running ? total - running : 0)};
+	bool lacks_calls = !f->of_tracer && lines_lack_calls(l, f);
 
-	memcpy(cells, times, sizeof(times));
-	for (size_t i = 0; i < TIME_CELLS; i++)
-		cells[i].is_least = is_least[i] && !f->of_tracer && lines_lack_calls(l, f);
-	lines_name_cells(l, line, cells + TIME_CELLS, remark);
+	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++) {
+		cells[i] = fxt_cell_number(fxt_function_figure(f, l->scan, i));
+		cells[i].is_least = lacks_calls && fxt_figures[i].loss == FXT_LOSES_LESS;
+	}
+	lines_name_cells(l, line, cells + FXT_LINE_NAME, remark);
 }
 
 static void lines_row(const struct fxt_lines *l, const struct fxt_line *line)
@@ -169,18 +129,6 @@ static void lines_corrected_row(const struct fxt_lines *l, const struct fxt_line
 static size_t lines_columns(
         const struct fxt_lines *l, struct fxt_column columns[FXT_LINE_CELLS], const char *title, bool times)
 {
-	uint8_t cpu = l->has_switches ? 0 : FXT_COLUMN_DATA;
-	const struct fxt_column time_columns[TIME_CELLS] = {{"calls", "calls", FXT_COLUMN_COUNT, 0},
-	        {"total_ns", "total", FXT_COLUMN_TIME, 0}, {"self_ns", "self", FXT_COLUMN_TIME, 0},
-	        {"on_cpu_ns", "on CPU", FXT_COLUMN_TIME, cpu ? cpu : 7},
-	        {"off_cpu_ns", "off CPU", FXT_COLUMN_TIME, cpu ? cpu : 2},
-	        {"avg_ns", "avg", FXT_COLUMN_TIME, 4}, {"p50_ns", "p50", FXT_COLUMN_TIME, 3},
-	        {"p90_ns", "p90", FXT_COLUMN_TIME, 5}, {"p99_ns", "p99", FXT_COLUMN_TIME, 2},
-	        {"min_ns", "min", FXT_COLUMN_TIME, 6}, {"max_ns", "max", FXT_COLUMN_TIME, 1},
-	        {"preempted_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
-	        {"blocked_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
-	        {"total_on_cpu_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
-	        {"total_off_cpu_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA}};
 	static const struct fxt_column corrected_columns[CORRECTED_CELLS] = {
 	        {"calls", "calls", FXT_COLUMN_COUNT, 0}, {"total_ns", "total", FXT_COLUMN_TIME, 0},
 	        {"total_error_ns", "+/-", FXT_COLUMN_TIME, 1}, {"self_ns", "self", FXT_COLUMN_TIME, 0},
@@ -190,9 +138,18 @@ static size_t lines_columns(
 	        {"module", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
 	        {"file", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
 	        {"line", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
-	size_t count = times ? TIME_CELLS : CORRECTED_CELLS;
+	size_t count = times ? FXT_FIGURES : CORRECTED_CELLS;
 
-	memcpy(columns, times ? time_columns : corrected_columns, count * sizeof(*columns));
+	if (!times)
+		memcpy(columns, corrected_columns, sizeof(corrected_columns));
+	for (enum fxt_figure i = 0; times && i < FXT_FIGURES; i++) {
+		const struct fxt_figure_row *figure = &fxt_figures[i];
+		bool is_shown = figure->title && (l->has_switches || !figure->needs_switches);
+
+		columns[i] = (struct fxt_column){figure->key, figure->title ? figure->title : "",
+		        figure->is_count ? FXT_COLUMN_COUNT : FXT_COLUMN_TIME,
+		        is_shown ? figure->rank : FXT_COLUMN_DATA};
+	}
 	memcpy(columns + count, name_columns, sizeof(name_columns));
 	return count + NAME_CELLS;
 }

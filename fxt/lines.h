@@ -5,16 +5,17 @@
 #ifndef FXT_FXT_LINES_H
 #define FXT_FXT_LINES_H
 
+#include "reader/stats/figures.h"
 #include "reader/stats/groups.h"
 #include "table.h"
 
-/* Sort orders besides the figures. */
-enum { FXT_LINES_BY_OFF = FXT_FIGURES, FXT_LINES_BY_NAME };
+/* The columns of uncorrected lines: the figures, the name, and where it comes from. */
+enum { FXT_LINE_NAME = FXT_FIGURES, FXT_LINE_CELLS = FXT_LINE_NAME + 5, FXT_LINE_REMARK = 48 };
 
 struct fxt_lines {
 	const struct fxt_scan *scan;
 	struct fxt_groups *groups;
-	int order;                 /* enum fxt_figure, or one of the above */
+	unsigned order;            /* the column: enum fxt_figure or FXT_LINE_NAME */
 	uint64_t limit;            /* most lines of a table */
 	struct fxt_call_cost cost; /* cost of recording, which is subtracted; 0: times
 	                              stay as recorded */
@@ -36,9 +37,8 @@ struct fxt_line {
 struct fxt_line *fxt_lines_sort(
         const struct fxt_lines *l, const struct fxt_functions *functions, bool of_tracer, size_t *count);
 
-/* The columns of uncorrected lines, and the cells of one line. The remark is written to
- * the caller's buffer. */
-enum { FXT_LINE_CELLS = 20, FXT_LINE_NAME = 15, FXT_LINE_REMARK = 48 };
+/* Fills in these columns, and the cells of one line. The remark is written to the caller's
+ * buffer. */
 void fxt_line_columns(const struct fxt_lines *l, struct fxt_column columns[FXT_LINE_CELLS]);
 void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
         struct fxt_cell cells[FXT_LINE_CELLS], char remark[FXT_LINE_REMARK]);

@@ -15,19 +15,12 @@
 static const char help[] =
         "usage: fxt report [OPTION]... [FILE]...\n"
         "\n"
-        "Prints a line for each function of a trace:\n"
-        "  calls  how often it was called\n"
-        "  total  time between its entries and exits; recursive calls add nothing\n"
-        "  self   the same without the functions it called\n"
-        "  on CPU, off CPU  of the latter, when its thread ran and when not; where the trace\n"
-        "         has context switches, and all calls that are in the time\n"
-        "  avg, p50, p90, p99, min, max  time of one call, recursive calls included; percentiles\n"
-        "         to 1/32\n"
+        "Prints a line for each function of a trace:\n" FXT_HELP_FIGURES
         "Calls that never ended are counted until their process was killed, else to the end of\n"
         "the trace, and marked. What the tracer made a thread wait is in no time but its own.\n"
         "\n"
-        "  -s, --sort=KEY       total (the default), self, off, calls, avg, p50, p90, p99, min,\n"
-        "                       max or name\n"
+        "  -s, --sort=KEY       " FXT_HELP_SORTED ";\n"
+        "                       total if not given\n"
         "  -n, --limit=N        the first N lines of each table\n"
         "  -b, --by=KEY         a line for each module, file, category, thread, process or program\n"
         "                       instead\n"
@@ -260,16 +253,11 @@ static int report_answer(const char *name, struct fxt_scan *scanned)
 
 static bool report_set_order(const char *key)
 {
-	enum fxt_figure figure;
+	enum fxt_figure figure = FXT_FIGURES; /* FXT_LINE_NAME */
 
-	if (strcmp(key, "off") == 0)
-		lines.order = FXT_LINES_BY_OFF;
-	else if (strcmp(key, "name") == 0)
-		lines.order = FXT_LINES_BY_NAME;
-	else if (fxt_figure_named(fxt_span(key), &figure))
-		lines.order = (int)figure;
-	else
+	if (strcmp(key, "name") != 0 && !fxt_figure_named(fxt_span(key), FXT_TO_SORT, &figure))
 		return false;
+	lines.order = figure;
 	return true;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "options.h"
-#include "reader/stats/functions.h"
+#include "reader/stats/figures.h"
 #include "reader/slices/pattern.h"
 #include "reader/trace/text.h"
 #include "describe.h"

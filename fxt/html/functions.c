@@ -26,26 +26,15 @@ static void functions_origin(struct fxt_html *page, const struct fxt_function *f
 	fprintf(page->out, ",%" PRIu32, origin->line);
 }
 
-/* Writes the times on the CPU and off it. */
-static void functions_cpu(struct fxt_html *page, const struct fxt_function *f)
-{
-	uint64_t on = f->self_cpu[FXT_CPU_RUNNING];
-	uint64_t off = f->self_cpu[FXT_CPU_RUNNABLE] + f->self_cpu[FXT_CPU_BLOCKED];
-
-	if (fxt_function_has_self_cpu(f))
-		fprintf(page->out, ",%" PRIu64 ",%" PRIu64, on, off);
-	else
-		fputs(",null,null", page->out);
-}
-
 static void functions_row(struct fxt_html *page, const struct fxt_function *f)
 {
 	fprintf(page->out, "[%" PRIu32 ",%d", fxt_html_name(&page->names, f->name), !f->of_tracer);
 	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++) {
+		if (!fxt_figures[i].hint)
+			continue;
 		putc(',', page->out);
 		fxt_json_number(page->out, fxt_function_figure(f, page->scan, i));
 	}
-	functions_cpu(page, f);
 	fprintf(page->out, ",%" PRIu64, f->open);
 	functions_origin(page, f);
 	putc(']', page->out);
@@ -60,6 +49,25 @@ static int functions_compare(const void *left, const void *right)
 	                          : (a->of_tracer > b->of_tracer) - (a->of_tracer < b->of_tracer);
 }
 
+/* Writes the columns of the table that people see, besides the name. */
+static void functions_figures(struct fxt_html *page)
+{
+	const char *before = "";
+
+	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++) {
+		const struct fxt_figure_row *figure = &fxt_figures[i];
+
+		if (!figure->hint || (figure->needs_switches && !page->times->has_switches))
+			continue;
+		fprintf(page->out,
+		        "%s{\"key\": \"%s\", \"title\": \"%s\", \"hint\": \"%s\", \"less\": \"%s\", "
+		        "\"bar\": %d, \"is_count\": %d}",
+		        before, figure->name, figure->title, figure->hint,
+		        figure->hidden ? figure->hidden : "", figure->has_bar, figure->is_count);
+		before = ",\n";
+	}
+}
+
 /* Writes the functions by name. Walkers that work side by side find them in any order, and
  * the same trace is to give the same page. */
 void fxt_html_functions(struct fxt_html *page)
@@ -67,10 +75,13 @@ void fxt_html_functions(struct fxt_html *page)
 	const struct fxt_function **sorted = fxt_allocate(page->all.count * sizeof(*sorted));
 	const char *before = "";
 
-	fputs("\"functions\": {\"columns\": [\"name\", \"is_call\"", page->out);
+	fputs("\"functions\": {\"figures\": [", page->out);
+	functions_figures(page);
+	fputs("],\n\"columns\": [\"name\", \"is_call\"", page->out);
 	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++)
-		fprintf(page->out, ", \"%s\"", fxt_figure_names[i]);
-	fputs(", \"on\", \"off\", \"open\", \"module\", \"file\", \"line\"],\n\"rows\": [", page->out);
+		if (fxt_figures[i].hint)
+			fprintf(page->out, ", \"%s\"", fxt_figures[i].name);
+	fputs(", \"open\", \"module\", \"file\", \"line\"],\n\"rows\": [", page->out);
 	for (size_t i = 0; i < page->all.count; i++)
 		sorted[i] = &page->all.items[i];
 	if (page->all.count > 0)

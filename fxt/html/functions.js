@@ -3,20 +3,7 @@
 (() => {
   const {data, name, time, count, make} = page;
   const FIRST = 50;
-  const columns = [
-    {key: 'name', title: 'function'},
-    {key: 'calls', title: 'calls', hint: 'how often it was called'},
-    {key: 'total', title: 'total', hint: 'between entries and exits; recursive calls add nothing', bar: 'total'},
-    {key: 'self', title: 'self', hint: 'without the functions it called', bar: 'self'},
-    {key: 'on', title: 'on CPU', hint: 'of self, when its thread ran', less: 'less'},
-    {key: 'off', title: 'off CPU', hint: 'of self, when its thread did not run', less: 'less'},
-    {key: 'avg', title: 'avg', hint: 'of one call', less: 'less'},
-    {key: 'p50', title: 'p50', hint: 'half of the calls took no longer', less: 'least'},
-    {key: 'p90', title: 'p90', hint: 'nine of ten calls took no longer', less: 'less'},
-    {key: 'p99', title: 'p99', hint: '99 of 100 calls took no longer', less: 'less'},
-    {key: 'min', title: 'min', hint: 'the shortest call', less: 'less'},
-    {key: 'max', title: 'max', hint: 'the longest call', less: 'least'},
-  ].filter(column => data.has_switches || (column.key !== 'on' && column.key !== 'off'));
+  const columns = [{key: 'name', title: 'function'}, ...data.functions.figures];
 
   const all = page.rows(data.functions);
   for (const row of all) row.text = name(row.name);
@@ -34,10 +21,10 @@
   function cell(row, column, most) {
     const value = row[column.key], classes = [column.less];
     if (column.key === 'name') return nameCell(row);
-    if (column.bar) classes.push('bar', column.bar);
+    if (column.bar) classes.push('bar', column.key);
     return make('td', {class: classes.filter(Boolean).join(' ') || null, 'data-value': value,
       style: column.bar && most > 0 ? `--share: ${(100 * value / most).toFixed(1)}%` : null},
-    value === null ? '-' : column.key === 'calls' ? count(value) : time(value));
+    value === null ? '-' : column.is_count ? count(value) : time(value));
   }
 
   function compare(a, b, key, sign) {
@@ -50,7 +37,7 @@
     let key = 'total', sign = -1, limit = FIRST, searched = '';
     const head = make('tr'), body = make('tbody'), more = make('button', {class: 'more', onclick: () => { limit = Infinity; draw(); }});
     const none = make('p', {class: 'note', hidden: ''});
-    const most = {total: 0, self: 0};
+    const most = Object.fromEntries(columns.filter(column => column.bar).map(column => [column.key, 0]));
     for (const row of rows) for (const key in most) most[key] = Math.max(most[key], row[key]);
 
     function draw() {
@@ -59,7 +46,7 @@
         if (th.dataset.key === key) th.setAttribute('aria-sort', sign < 0 ? 'descending' : 'ascending');
         else th.removeAttribute('aria-sort');
       }
-      body.replaceChildren(...shown.slice(0, limit).map(row => make('tr', {}, ...columns.map(column => cell(row, column, most[column.bar])))));
+      body.replaceChildren(...shown.slice(0, limit).map(row => make('tr', {}, ...columns.map(column => cell(row, column, most[column.key])))));
       more.hidden = shown.length <= limit;
       more.textContent = `all ${count(shown.length)}`;
       none.hidden = shown.length > 0;

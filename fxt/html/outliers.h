@@ -7,7 +7,7 @@
 #ifndef FXT_FXT_HTML_OUTLIERS_H
 #define FXT_FXT_HTML_OUTLIERS_H
 
-#include "reader/stats/functions.h"
+#include "reader/stats/figures.h"
 #include "reader/slices/scan.h"
 
 enum { FXT_OUTLIERS_MAX = 10 };

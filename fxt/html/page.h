@@ -20,7 +20,7 @@
 #include "outliers.h"
 #include "reader/time/causes.h"
 #include "reader/time/death.h"
-#include "reader/stats/functions.h"
+#include "reader/stats/figures.h"
 #include "windows.h"
 
 /* The processes that were killed. */

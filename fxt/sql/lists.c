@@ -5,6 +5,7 @@
  */
 #include "lists.h"
 
+#include "reader/stats/figures.h"
 #include "sums.h"
 
 static void list_integer(sqlite3_context *context, uint64_t number)
@@ -14,7 +15,23 @@ static void list_integer(sqlite3_context *context, uint64_t number)
 
 /* ---- functions ---- */
 
-enum { FUNCTION_ID, FUNCTION_NAME, CALLS, TOTAL, SELF, AVERAGE, MIN, MAX, OPEN, MODULE, SOURCE, LINE };
+#define NOT_OF_SQL(...)
+#define COLUMN_OF_FIGURE(id, ...)             COLUMN_##id,
+#define FIGURE_OF_COLUMN(id, name, type, ...) [COLUMN_##id] = {FXT_##id, sizeof(type) == sizeof("REAL")},
+
+/* The columns of fxt_sql_tables' functions, and the figures that some of them show. */
+enum {
+	FUNCTION_ID,
+	FUNCTION_NAME,
+	FXT_FIGURE_ROWS(NOT_OF_SQL, COLUMN_OF_FIGURE) OPEN,
+	MODULE,
+	SOURCE,
+	LINE,
+};
+static const struct {
+	enum fxt_figure figure;
+	bool is_real;
+} figures[OPEN] = {FXT_FIGURE_ROWS(NOT_OF_SQL, FIGURE_OF_COLUMN)};
 
 static size_t list_count_functions(struct fxt_sql_trace *trace)
 {
@@ -52,30 +69,22 @@ static void list_function_value(sqlite3_context *context, struct fxt_sql_trace *
 		else
 			fxt_sql_result_text(context, trace, f->name);
 		break;
-	case CALLS:
-		list_integer(context, f->calls);
-		break;
-	case TOTAL:
-		list_integer(context, f->total);
-		break;
-	case SELF:
-		list_integer(context, f->self);
-		break;
-	case AVERAGE:
-		sqlite3_result_double(context, (double)f->sum / (double)f->calls);
-		break;
-	case MIN:
-		list_integer(context, f->min);
-		break;
-	case MAX:
-		list_integer(context, f->max);
-		break;
 	case OPEN:
 		list_integer(context, f->open);
 		break;
-	default:
+	case MODULE:
+	case SOURCE:
+	case LINE:
 		list_origin(context, trace, f->name, column);
 		break;
+	default: {
+		double figure = fxt_function_figure(f, &trace->scan, figures[column].figure);
+
+		if (figures[column].is_real)
+			sqlite3_result_double(context, figure);
+		else
+			sqlite3_result_int64(context, (int64_t)figure);
+	}
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "lists.h"
+#include "reader/stats/figures.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(*(array))))
 
@@ -121,16 +122,14 @@ static const struct fxt_sql_column switches[] = {
         {"in_thread", NULL, FXT_SQL_IN_THREAD, "its name"},
 };
 
+#define NOT_OF_SQL(...)
+#define COLUMN_OF_FIGURE(id, name, type, meaning, ...) {name, type, 0, meaning},
+
 static const struct fxt_sql_column functions[] = {
         {"id", "INTEGER", 0, "the same as function_id of calls"},
         {"name", "TEXT", 0, "of the function"},
-        {"calls", "INTEGER", 0, "how often it was called"},
-        {"total", "INTEGER", 0, "time within it; calls inside a call of the same function add nothing"},
-        {"self", "INTEGER", 0, "the part of it in which it was in no slice inside"},
-        {"average", "REAL", 0, "of a call"},
-        {"min", "INTEGER", 0, "of the shortest call"},
-        {"max", "INTEGER", 0, "of the longest call"},
-        {"open", "INTEGER", 0, "of the calls, those that never ended"},
+        FXT_FIGURE_ROWS(NOT_OF_SQL, COLUMN_OF_FIGURE){
+                "open", "INTEGER", 0, "of the calls, those that never ended"},
         {"module", "TEXT", 0, "the path of the program or library that it is in, if the trace tells"},
         {"file", "TEXT", 0, "the same, of its source"},
         {"line", "INTEGER", 0, "where it begins there"},

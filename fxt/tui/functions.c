@@ -13,15 +13,11 @@ static struct fxt_column columns[FXT_LINE_CELLS];
 static struct fxt_line *shown;
 static bool is_upside_down;
 
-/* The sort order for a column; -1: none. */
-static const int orders[FXT_LINE_CELLS] = {FXT_CALLS, FXT_TOTAL, FXT_SELF, -1, FXT_LINES_BY_OFF, FXT_AVERAGE,
-        FXT_P50, FXT_P90, FXT_P99, FXT_MIN, FXT_MAX, -1, -1, -1, -1, FXT_LINES_BY_NAME, -1, -1, -1, -1};
-
 static enum fxt_look functions_row(size_t row, struct fxt_cell *cells);
 static struct fxt_grid grid = {.columns = columns,
         .column_count = FXT_LINE_CELLS,
         .name = FXT_LINE_NAME,
-        .sorted = 1,
+        .sorted = FXT_TOTAL,
         .row = functions_row};
 
 static struct fxt_line *functions_line(size_t row)
@@ -47,11 +43,12 @@ static void functions_merge(
 
 	grid.rows = 0;
 	while (call < call_count || other < other_count) {
-		bool is_other = call == call_count ||
-		                (other < other_count && (others[other].weight > calls[call].weight ||
-		                                                (lines.order == FXT_LINES_BY_NAME &&
-		                                                        fxt_spans_compare(others[other].name,
-		                                                                calls[call].name) < 0)));
+		bool is_other =
+		        call == call_count ||
+		        (other < other_count &&
+		                (others[other].weight > calls[call].weight ||
+		                        (lines.order == FXT_LINE_NAME && fxt_spans_compare(others[other].name,
+		                                                                 calls[call].name) < 0)));
 		struct fxt_line line = is_other ? others[other++] : calls[call++];
 
 		if (fxt_prompt_matches(fxt_tui.prompt.filter, line.name))
@@ -96,16 +93,20 @@ static bool functions_draw(int line, int count)
 	return true;
 }
 
+static bool functions_can_sort(size_t column)
+{
+	return columns[column].rank != FXT_COLUMN_DATA &&
+	       (column == FXT_LINE_NAME ||
+	               (column < FXT_FIGURES && fxt_figure_has_use((enum fxt_figure)column, FXT_TO_SORT)));
+}
+
 /* Sorts by the next column in a direction. */
 static void functions_sort(int step)
 {
-	int column = (int)grid.sorted;
-
 	do
-		column = (column + step + FXT_LINE_CELLS) % FXT_LINE_CELLS;
-	while (orders[column] < 0 || columns[column].rank == FXT_COLUMN_DATA);
-	grid.sorted = (size_t)column;
-	lines.order = orders[column];
+		grid.sorted = (grid.sorted + FXT_LINE_CELLS + (size_t)step) % FXT_LINE_CELLS;
+	while (!functions_can_sort(grid.sorted));
+	lines.order = (unsigned)grid.sorted;
 	grid.rows = 0; /* after a change of order the user wants to see the heaviest line */
 	functions_choose();
 }

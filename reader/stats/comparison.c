@@ -22,12 +22,13 @@ void fxt_comparison_init(struct fxt_comparison *c, size_t traces)
 
 static double *comparison_values(const struct fxt_compared *item, size_t trace)
 {
-	return item->values + trace * FXT_COMPARED_FIGURES;
+	return item->values + trace * FXT_FIGURES;
 }
 
+/* A trace without calls of a function has no figures of it, except calls and times of 0. */
 static void comparison_set_absent(double *values)
 {
-	for (unsigned i = 0; i < FXT_COMPARED_FIGURES; i++)
+	for (unsigned i = 0; i < FXT_FIGURES; i++)
 		values[i] = i <= FXT_SELF ? 0 : NAN;
 }
 
@@ -47,7 +48,7 @@ static struct fxt_compared *comparison_find(struct fxt_comparison *c, struct fxt
 	struct fxt_compared *item = &c->items[c->count++];
 
 	*item = (struct fxt_compared){.name = {copy, name.bytes}};
-	item->values = fxt_allocate(c->trace_room * FXT_COMPARED_FIGURES * sizeof(double));
+	item->values = fxt_allocate(c->trace_room * FXT_FIGURES * sizeof(double));
 	for (size_t i = 0; i < c->trace_room; i++)
 		comparison_set_absent(comparison_values(item, i));
 	return item;
@@ -65,7 +66,7 @@ void fxt_comparison_add(struct fxt_comparison *c, enum fxt_side side, const stru
 		double *values = comparison_values(item, c->trace_count);
 
 		item->is_on[side] = true;
-		for (enum fxt_figure figure = 0; figure < FXT_COMPARED_FIGURES; figure++)
+		for (enum fxt_figure figure = 0; figure < FXT_FIGURES; figure++)
 			values[figure] = fxt_function_figure(f, scan, figure);
 	}
 	c->sides[c->trace_count++] = side;
@@ -207,7 +208,7 @@ void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure)
 		if (comparison_share(c, item, figure, sums) >= least_share)
 			comparison_test(c, item, figure, samples, &least[i]);
 		for (unsigned side = 0; side < FXT_SIDES; side++)
-			for (unsigned j = 0; j < FXT_COMPARED_FIGURES; j++)
+			for (unsigned j = 0; j < FXT_FIGURES; j++)
 				item->medians[side][j] = comparison_median(
 				        samples[side], comparison_sample(c, item, side, j, samples[side]));
 	}

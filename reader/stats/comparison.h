@@ -15,13 +15,9 @@
 #ifndef FXT_READER_COMPARISON_H
 #define FXT_READER_COMPARISON_H
 
-#include "functions.h"
+#include "figures.h"
 
 enum fxt_side { FXT_BEFORE, FXT_AFTER, FXT_SIDES };
-
-/* The number of figures that are compared: all before this one. A trace without calls of a
- * function lacks the figures behind FXT_SELF. */
-#define FXT_COMPARED_FIGURES FXT_MIN
 
 enum fxt_difference {
 	FXT_UNTESTED, /* its share of the traces is too small, or a side lacks the figure */
@@ -35,9 +31,9 @@ enum fxt_difference {
 
 struct fxt_compared {
 	struct fxt_span name;
-	double *values;                                  /* by trace; NaN: the trace lacks it */
-	double medians[FXT_SIDES][FXT_COMPARED_FIGURES]; /* NaN: no trace has the figure */
-	bool is_on[FXT_SIDES];                           /* some trace of the side has calls of it */
+	double *values;                         /* by trace; NaN: the trace lacks it */
+	double medians[FXT_SIDES][FXT_FIGURES]; /* NaN: no trace has the figure */
+	bool is_on[FXT_SIDES];                  /* some trace of the side has calls of it */
 	enum fxt_difference difference;
 	double p, adjusted; /* of the rank test, and corrected for all tests (rank.h); NaN:
 	                       untested */

@@ -114,31 +114,6 @@ void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan 
 uint64_t fxt_functions_calls(const struct fxt_functions *functions);
 uint64_t fxt_functions_called(const struct fxt_functions *functions);
 
-/* The figures of a function that have a name: "calls", "total", "self", "avg", "p50",
- * "p90", "p99", "min", "max". */
-enum fxt_figure {
-	FXT_CALLS,
-	FXT_TOTAL,
-	FXT_SELF,
-	FXT_AVERAGE,
-	FXT_P50,
-	FXT_P90,
-	FXT_P99,
-	FXT_MIN,
-	FXT_MAX,
-	FXT_FIGURES
-};
-extern const char *const fxt_figure_names[FXT_FIGURES];
-
-/* Finds the figure of a name. Returns false if there is none. */
-bool fxt_figure_named(struct fxt_span name, enum fxt_figure *figure);
-
-/* A figure of a function with calls, in ns (fxt_functions_to_ns()). A percentile is the
- * time that this share of the calls did not exceed, to 1/32 (fxt_histogram_percentile());
- * NAN if that call is an elided one. */
-double fxt_function_figure(
-        const struct fxt_function *function, const struct fxt_scan *scan, enum fxt_figure figure);
-
 /* A time without the cost of recording, at least 0, and its possible error. In ns. */
 struct fxt_corrected {
 	double ns, error;

@@ -32,10 +32,31 @@ tiny()
 		done
 	done
 	[ -z "$fails" ] || { echo "not in the manual:$fails"; false; }
+}
+
+# named COMMAND OPTION: the keys that the help of an option names, one a line: those of the figures of a function.
+named()
+{
+	fxt "$1" --help | tr -s '\n ' ' ' | grep -oE -- "$2=.*" | grep -oE -m 1 'calls, total, [a-z0-9, ]*' | sed 's/ or /, /; s/, /\n/g'
+}
+
+@test "each key of a figure that the help names is in the manual, and the command takes it" {
 	tiny
-	for key in total self off calls avg p50 p90 p99 min max name; do
+	[ "$(named report --sort | wc -l)" -gt 10 ]
+	[ "$(named diff --compare | wc -l)" -gt 6 ]
+	[ "$(named check --fail-if | wc -l)" -gt 8 ]
+	for key in $(named report --sort); do
 		fxt report --sort=$key tiny.fxt >/dev/null
 		sed -n '/^\.Ar key$/,/^\.Cm name/p' "$root/doc/fxt.1" | grep -qw $key
+	done
+	for key in $(named diff --compare); do
+		fxt diff --compare=$key tiny.fxt tiny.fxt >/dev/null
+		sed -n '/^compares functions before and after/,/^\.Cm p99/p' "$root/doc/fxt.1" | grep -qw $key
+	done
+	for key in $(named check --fail-if); do
+		fails fxt check --fail-if="main.$key > 5%" tiny.fxt 2>said
+		! grep 'names no metric' said || false
+		sed -n '/^\.Cm ( calls/,/^\.Cm max/p' "$root/doc/fxt.1" | grep -qw $key
 	done
 }
 
