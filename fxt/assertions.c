@@ -112,9 +112,9 @@ const char *fxt_assertions_add(const char *text)
 	if (!problem && !assertions_set_value(&rule, text + at + rule.is_equal)) {
 		fxt_patterns_free(&rule.function);
 		problem = fxt_figures[rule.metric].is_count
-		                  ? "has no number of calls behind its operator, nor a share as +5%"
-		                  : "has no duration with a unit behind its operator, as 5ms, nor a "
-		                    "share as +5%";
+		                  ? "needs a number of calls after its operator, or a share such as +5%"
+		                  : "needs a duration with a unit after its operator, such as 5ms, or a "
+		                    "share such as +5%";
 	}
 	if (problem)
 		return problem;
@@ -194,10 +194,9 @@ static const char *assertions_doubt(const struct fxt_scan *scan)
 {
 	const char *lacks = fxt_lacks_calls(scan);
 
-	return lacks ? lacks
-	       : assertions_misses_elided(scan)
-	               ? "calls that were left out are told in sums of the whole alone"
-	               : NULL;
+	return lacks                            ? lacks
+	       : assertions_misses_elided(scan) ? "elided calls are known only as sums over the whole trace"
+	                                        : NULL;
 }
 
 /* True if the verdict on the measured value would be the same without losses. */
@@ -228,11 +227,11 @@ static int assertions_verdict(const struct rule *rule, const struct fxt_scan *sc
 		return FXT_UNKNOWN;
 	}
 	if (isnan(value)) {
-		*reason = "its calls that were left out are in the trace as sums alone";
+		*reason = "its elided calls are in the trace only as sums";
 		return FXT_UNKNOWN;
 	}
 	if (rule->factor > 0 && !rule->was_there) {
-		*reason = rule->doubt ? rule->doubt : "no trace from before has a call of it";
+		*reason = rule->doubt ? rule->doubt : "no earlier trace has a call of it";
 		return FXT_UNKNOWN;
 	}
 	if (*reason && !assertions_is_sure(rule, exceeds))
@@ -281,7 +280,7 @@ static void assertions_learn_rule(
 	}
 	rule->was_there |= is_there;
 	if (assertions_doubt(scan) || !is_whole)
-		rule->doubt = "a trace from before is not whole";
+		rule->doubt = "an earlier trace is incomplete";
 }
 
 static const struct fxt_options *learning;

@@ -46,12 +46,12 @@ int fxt_call_details_take(struct fxt_patterns *functions, const char *command, c
 	if (!text)
 		return fxt_bad_usage(command, "no function given");
 	if (call_details_is_trace(text))
-		return fxt_bad_usage(command, "'%s' is a file: the name of a function comes first", text);
+		return fxt_bad_usage(command, "'%s' is a file; the name of a function comes first", text);
 	if (number) {
 		*number = call_details_take_number(text);
 		if (*number == 0)
 			return fxt_bad_usage(
-			        command, "calls are counted from 1, the slowest, to %d", NUMBER_MAX);
+			        command, "the number of a call is from 1, the slowest, to %d", NUMBER_MAX);
 	}
 	problem = fxt_patterns_add(functions, text);
 	return problem ? fxt_bad_usage(command, "'%s' %s", text, problem) : FXT_DONE;
@@ -131,7 +131,7 @@ struct fxt_call_details *fxt_call_details_find(const char *name, const struct fx
 		return m;
 	fflush(stdout);
 	if (m->slowest.count == 0)
-		fprintf(stderr, "fxt: %s: no call of '%s' is among what was chosen\n", name,
+		fprintf(stderr, "fxt: %s: no call of '%s' is in the chosen part\n", name,
 		        fxt_patterns_text(functions));
 	else
 		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,

@@ -107,7 +107,7 @@ static int check_against(char *command, char **against, size_t count, const stru
 	const char *relative = fxt_assertions_relative();
 
 	if (relative && count == 0)
-		return fxt_bad_usage(command, "'%s' needs --against, a trace from before", relative);
+		return fxt_bad_usage(command, "'%s' needs --against, an earlier trace", relative);
 	if (!relative && count > 0)
 		return fxt_bad_usage(
 		        command, "--against needs a rule with a share, as --fail-if='f.total > +5%%'");

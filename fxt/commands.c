@@ -233,8 +233,8 @@ int fxt_report_unread(const char *name, uint64_t malformed, const struct fxt_fau
 {
 	fflush(stdout);
 	if (malformed > 0)
-		fprintf(stderr, "fxt: %s: left out what is malformed, %" PRIu64 " record%s; see fxt check\n",
-		        name, malformed, fxt_plural(malformed));
+		fprintf(stderr, "fxt: %s: skipped %" PRIu64 " malformed record%s; see fxt check\n", name,
+		        malformed, fxt_plural(malformed));
 	if (fault->reason)
 		fprintf(stderr, "fxt: %s: offset 0x%" PRIx64 ": %s\n", name, fault->offset, fault->reason);
 	return malformed > 0 || fault->reason ? FXT_BROKEN : FXT_DONE;

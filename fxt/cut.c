@@ -155,8 +155,8 @@ int fxt_command_cut(int argc, char **argv)
 	}
 	fxt_memory_close(said.out, &said.text);
 	if (fxt_query_filter_is_all(&chosen.choice))
-		return fxt_bad_usage(argv[0],
-		        "nothing is chosen: --time, --process, --thread or another option says what is kept");
+		return fxt_bad_usage(
+		        argv[0], "nothing is chosen; use --time, --process, --thread or another option");
 	const char *trace = fxt_one_trace(argc, argv);
 
 	if (!trace)

@@ -128,8 +128,7 @@ void fxt_describe_holder(
 	if (blame->holder != FXT_NOTHING)
 		fxt_describe_place(out, scan, waits, blame->holder, blame->holder_path);
 	else
-		fputs(blame->is_free ? "nobody any more: released, and the waiter not back yet" : "unknown",
-		        out);
+		fputs(blame->is_free ? "no thread: released, and the waiter not back yet" : "unknown", out);
 }
 
 void fxt_describe_object(
@@ -252,7 +251,7 @@ static void describe_part_itself(FILE *out, const struct fxt_scan *scan, const s
 	case FXT_PART_BLOCKED:
 		fputs("blocked ", out);
 		describe_function(out, scan, part, function);
-		fputs(", for what is unknown", out);
+		fputs(", for an unknown reason", out);
 		break;
 	case FXT_PART_TRACER:
 		fputs("the tracer: ", out);

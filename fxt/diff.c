@@ -163,7 +163,7 @@ static void diff_print_needed(void)
 	else if (c->needed > 0)
 		fxt_print_note(
 		        "%zu trace%s before and %zu after are too few to tell a change of one among %zu "
-		        "functions from noise; %zu on each side can, or choose less with --function",
+		        "functions from noise; %zu on each side can, or choose fewer with --function",
 		        c->of_side[FXT_BEFORE], fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER],
 		        c->tested, c->needed);
 }
@@ -250,10 +250,10 @@ int fxt_command_diff(int argc, char **argv)
 	char **after = argv + (has_boundary ? border + 1 : optind + before);
 
 	if (status == FXT_DONE && operands == 0)
-		status = fxt_bad_usage(argv[0], "no trace from before is given");
+		status = fxt_bad_usage(argv[0], "no earlier trace is given");
 	else if (status == FXT_DONE && !has_boundary && operands > 2)
 		status = fxt_bad_usage(
-		        argv[0], "which of %d traces are from before? BEFORE... -- AFTER...", operands);
+		        argv[0], "which of %d traces are the earlier ones? BEFORE... -- AFTER...", operands);
 	if (status == FXT_DONE)
 		status = diff_answer(
 		        argv[0], argv + optind, (size_t)before, after, (size_t)(argv + argc - after));

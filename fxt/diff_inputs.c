@@ -142,8 +142,7 @@ void fxt_diff_inputs_print_missing(const struct fxt_diff_inputs *sides)
 	}
 	if (incomplete > 0)
 		fxt_print_note(
-		        "%zu of the traces %s not whole, as records were lost or overwritten, or the "
-		        "recording did not come to its end: calls that are missing may make a difference "
-		        "or hide one",
+		        "%zu of the traces %s incomplete, because records were lost or overwritten or the "
+		        "recording did not end normally: missing calls may make a difference or hide one",
 		        incomplete, incomplete == 1 ? "is" : "are");
 }

@@ -143,10 +143,10 @@ int fxt_command_export(int argc, char **argv)
 	}
 	free(help);
 	if (fxt_flame_is_heap(wanted.cost) && !fxt_query_filter_is_all(&chosen.choice))
-		return fxt_bad_usage(argv[0], "of a heap no calls can be chosen");
+		return fxt_bad_usage(argv[0], "with a cost of the heap no calls can be chosen");
 	if (exporter && !(exporter->properties & FXT_EXPORT_OF_CHOICE) &&
 	        !fxt_query_filter_is_all(&chosen.choice))
-		return fxt_bad_usage(argv[0], "this format has all events: none can be chosen");
+		return fxt_bad_usage(argv[0], "this format always has all events: calls cannot be chosen");
 	const char *trace = fxt_one_trace(argc, argv);
 
 	if (!trace)
@@ -158,7 +158,7 @@ int fxt_command_export(int argc, char **argv)
 
 	if (!export_can_be(exporter, output ? output : usual))
 		return fxt_bad_usage(argv[0],
-		        "this format is neither written to the standard output nor compressed: -o NAME");
+		        "this format cannot be compressed or written to the standard output; use -o NAME");
 	status = export_trace(exporter, trace, output ? output : usual, &wanted);
 	if (!output && status != FXT_FAILED && strcmp(usual, "-") != 0)
 		printf("%s\n", usual);

@@ -322,7 +322,7 @@ static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, c
 		                &tree->scan.elided_sums, fxt_scan_ns(&tree->scan, tree->scan.elided_sums.own))
 		                .text);
 	if (l->deeper > 0)
-		fprintf(out, "What is deeper than %d calls is not drawn. ", LEVELS_MAX);
+		fprintf(out, "Calls deeper than %d are not drawn. ", LEVELS_MAX);
 	if (l->narrow_boxes > 0)
 		fprintf(out,
 		        "<tspan class=\"note\">Too narrow to be drawn: %" PRIu64 " box%s, %.2f %%.</tspan>",

@@ -292,8 +292,8 @@ const char *fxt_flame_lack(const struct fxt_flame_tree *tree, enum fxt_flame_cos
 		       : cost == FXT_FLAME_TEMPORARY ? "no block of its heap was temporary"
 		                                     : "there are no blocks in its heap";
 	if (tree->lacks_switches)
-		return "it has no context switches; fxtrun records them where the kernel allows it, and says "
-		       "why where it does not";
+		return "it has no context switches; fxtrun records them if the kernel allows it, and "
+		       "otherwise says why not";
 	return cost == FXT_FLAME_OFF_CPU ? "no call was off its CPU" : "there are no calls in it";
 }
 

@@ -177,7 +177,7 @@ int fxt_command_flamegraph(int argc, char **argv)
 		wanted.bottom_up |= option == OPTION_BOTTOM_UP;
 	}
 	if (fxt_flame_is_heap(wanted.cost) && !fxt_query_filter_is_all(&chosen.choice))
-		return fxt_bad_usage(argv[0], "of a heap no calls can be chosen");
+		return fxt_bad_usage(argv[0], "with a cost of the heap no calls can be chosen");
 	const char *trace = fxt_one_trace(argc, argv);
 
 	if (!trace)

@@ -187,12 +187,13 @@ int fxt_command_heap(int argc, char **argv)
 			break;
 		case AT:
 			if (!fxt_duration_parse(optarg, &wanted.at_ns))
-				return fxt_bad_usage(argv[0], "'%s' is no time with a unit, as 5ms", optarg);
+				return fxt_bad_usage(
+				        argv[0], "'%s' is not a time with a unit, such as 5ms", optarg);
 			break;
 		case POINTER:
 			wanted.pointer = strtoull(optarg, &end, 16);
 			if (wanted.pointer == 0 || *end)
-				return fxt_bad_usage(argv[0], "'%s' is no address", optarg);
+				return fxt_bad_usage(argv[0], "'%s' is not an address", optarg);
 			break;
 		case DIFF:
 			old = optarg;
@@ -202,7 +203,8 @@ int fxt_command_heap(int argc, char **argv)
 	wanted.format = shared.format;
 	wanted.limit = fxt_options_limit(&shared, wanted.format == FXT_FORMAT_TEXT ? 10 : UINT64_MAX);
 	if (wanted.timeline && wanted.sections == FXT_HEAP_BY_PROGRAM)
-		return fxt_bad_usage(argv[0], "a timeline is of one process, and not by program");
+		return fxt_bad_usage(
+		        argv[0], "--timeline shows single processes and does not go with --by=program");
 	fxt_print_begin(argv[0], wanted.format);
 	int status = old ? heap_compare(argc, argv, old) : heap_each(argc, argv, heap_file);
 

@@ -231,7 +231,7 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 		free(sections);
 		sections = fxt_heap_list(heap, &count);
 		if (wanted->sections == FXT_HEAP_BY_EITHER)
-			printf("processes of a program are summed up; --by=process has each of them\n");
+			printf("processes of a program are summed up; --by=process shows each of them\n");
 	}
 	shown = is_joined && count > wanted->limit ? wanted->limit : count;
 	for (size_t i = 0; i < shown; i++) {
@@ -249,8 +249,8 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 void fxt_heap_print_lost(const char *name, uint64_t records)
 {
 	if (records > 0)
-		fxt_print_note("%s%s%" PRIu64 " record%s lost; what would be known by that is missing above",
-		        name ? name : "", name ? ": " : "", records, records == 1 ? " was" : "s were");
+		fxt_print_note("%s%s%" PRIu64 " record%s lost; the figures above lack them", name ? name : "",
+		        name ? ": " : "", records, records == 1 ? " was" : "s were");
 }
 
 /* ---- folded ---- */

@@ -253,8 +253,8 @@ static void info_print_state(const struct info *info)
 	if (!state->is_finished)
 		info->tell("unfinished: " FXT_ARCHIVE_UNFINISHED_TEXT);
 	if (state->is_finished == FXT_ARCHIVE_RECOVERED)
-		info->tell("recovered: the process that recorded was killed, and what the buffers held was "
-		           "taken by another; context switches and processes that came since are missing");
+		info->tell("recovered: the manager was killed, and fxtrun saved what the buffers held; later "
+		           "context switches and processes are missing");
 	if (state->processes_dropped > 0)
 		info->tell("dropped: %" PRIu64 " process%s that had ended, with %" PRIu64
 		           " record%s; fxtrun --total-size keeps more",

@@ -298,7 +298,7 @@ static void layout_header(void)
 
 static void layout_omitted(void)
 {
-	const char *before = "left out, for the terminal is narrow: ";
+	const char *before = "columns that do not fit: ";
 
 	for (size_t i = 0; i < layout.count; i++) {
 		if (layout_is_shown(i) || layout.columns[i].rank == FXT_COLUMN_DATA)

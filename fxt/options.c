@@ -31,7 +31,7 @@ static uint64_t options_limit_of(const char *command, const char *number)
 	uint64_t limit = strtoull(number, &end, 10);
 
 	if (*number < '0' || *number > '9' || *end || limit == 0)
-		exit(fxt_bad_usage(command, "'%s' is no number of lines", number));
+		exit(fxt_bad_usage(command, "'%s' is not a number of lines", number));
 	return limit;
 }
 
@@ -141,7 +141,7 @@ static void options_print_unnamed(const struct fxt_tables *t)
 	for (size_t i = 0; i < t->string_count; i++)
 		functions += fxt_begins_with(t->strings[i], "{{{pc:");
 	if (functions > 0)
-		fxt_print_note("%" PRIu64 " function%s appear%s by address: fxt symbolize puts the names in",
+		fxt_print_note("%" PRIu64 " function%s appear%s by address: fxt symbolize adds the names",
 		        functions, fxt_plural(functions), functions == 1 ? "s" : "");
 }
 
@@ -204,18 +204,18 @@ static void options_print_cut(const struct fxt_scan *scan)
 	if (cut->what & FXT_CUT_TIME) {
 		uint64_t to = cut->to < cut->end ? cut->to : cut->end;
 
-		fxt_print_note("the trace is a part of another one, from %s to %s since its start: of calls "
-		               "across these borders the part inside counts",
+		fxt_print_note("the trace is a part of another one, from %s to %s since its start; calls "
+		               "across these boundaries count with the part inside",
 		        fxt_time_text((double)fxt_scan_ns(
 		                              scan, cut->from > cut->start ? cut->from - cut->start : 0))
 		                .text,
 		        fxt_time_text((double)fxt_scan_ns(scan, to > cut->start ? to - cut->start : 0)).text);
 	}
 	if (cut->what & FXT_CUT_THREADS)
-		fxt_print_note("the trace is a part of another one: other threads were cut away");
+		fxt_print_note("the trace is a part of another one: other threads were removed");
 	if (cut->what & FXT_CUT_FUNCTIONS)
-		fxt_print_note("the trace is a part of another one: other functions were cut away, and their "
-		               "time counts as that of what they were called by");
+		fxt_print_note("the trace is a part of another one: other functions were removed, and their "
+		               "time counts as their callers'");
 	if (cut->what & FXT_CUT_DAMAGED)
 		fxt_print_note("the trace is a part of another one, which could not be read as a whole");
 }
@@ -225,7 +225,7 @@ static void options_print_elided(const struct fxt_scan *scan)
 	uint64_t own = fxt_scan_ns(scan, scan->elided_sums.own);
 
 	if (scan->elided_sums.calls > 0)
-		fxt_print_note("%s; by fxtrun, which told the sums alone",
+		fxt_print_note("%s; the trace has only their sums",
 		        fxt_elided_sums_text(&scan->elided_sums, own).text);
 	fxt_print_fact("calls_left_out", (double)scan->elided_sums.calls);
 	fxt_print_fact("calls_left_out_ns", (double)own);
@@ -267,7 +267,7 @@ static const char *options_lacks_any(const struct fxt_scan *scan)
 	       : !scan->state.is_finished                         ? "the trace is unfinished"
 	       : scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "the trace was recovered"
 	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
-	               ? "the trace is not whole"
+	               ? "the trace is incomplete"
 	               : NULL;
 }
 
@@ -303,15 +303,15 @@ void fxt_print_missing(const struct fxt_scan *scan)
 	options_print_elided(scan);
 	options_print_muted(scan);
 	if (scan->ends_without_begin > 0) {
-		fxt_print_note("%" PRIu64 " end%s of a duration without its beginning: left out",
+		fxt_print_note("%" PRIu64 " end%s of a duration without its beginning: ignored",
 		        scan->ends_without_begin, fxt_plural(scan->ends_without_begin));
 	}
 	if (!scan->state.is_finished) {
 		fxt_print_note("the trace is unfinished: " FXT_ARCHIVE_UNFINISHED_TEXT);
 	}
 	if (scan->state.is_finished == FXT_ARCHIVE_RECOVERED) {
-		fxt_print_note("the trace was recovered after the process that recorded was killed: context "
-		               "switches and processes that came since are missing");
+		fxt_print_note("the trace was recovered after the manager was killed: later context switches "
+		               "and processes are missing");
 	}
 	if (scan->state.bytes_unwritten > 0) {
 		fxt_print_note("the trace is cut: its file had no room for %" PRIu64 " byte%s of records",

@@ -169,16 +169,15 @@ static void report_head(const struct trace *trace, const char *name)
 	fxt_print_fact("tracer_waits", (double)times.waits);
 	fxt_print_fact("tracer_waited_ns", (double)fxt_scan_ns(scan, times.waited_time));
 	if (lines.is_corrected)
-		fxt_print_line("without what recording cost: %.1f ns within and %.1f ns around each call, "
+		fxt_print_line("without the cost of recording: %.1f ns within and %.1f ns around each call, "
 		               "+/- %.1f ns",
 		        (double)lines.cost.within_ps / 1000, (double)lines.cost.around_ps / 1000,
 		        (double)lines.cost.error_ps / 1000);
 	if (scan->elided_sums.calls > 0)
-		fxt_print_line("%s what fxtrun left out, of which the trace has sums by function",
+		fxt_print_line("%s the calls that fxtrun elided, which the trace has as sums by function",
 		        fxt_functions_have_elided(scan, &grouping.grouping) ? "with" : "without");
 	if (times.waits > 0)
-		fxt_print_line("without what the tracer made threads wait for room: %" PRIu64 " time%s, %s "
-		               "in all",
+		fxt_print_line("without %" PRIu64 " wait%s for room in the tracer's buffers, %s in all",
 		        times.waits, fxt_plural(times.waits),
 		        fxt_time_text((double)fxt_scan_ns(scan, times.waited_time)).text);
 }
@@ -200,11 +199,11 @@ static bool report_has_cost(const char *name)
 {
 	if (scan->elided_sums.calls > 0)
 		fprintf(stderr,
-		        "fxt: %s does not tell what its calls cost that were left out (fxtrun "
-		        "--min-duration, --max-calls); its times cannot be corrected\n",
+		        "fxt: %s lacks the cost of elided calls (fxtrun --min-duration, --max-calls); its "
+		        "times cannot be corrected\n",
 		        name);
 	else if (scan->cost.within_ps + scan->cost.around_ps == 0)
-		fprintf(stderr, "fxt: %s does not tell what recording cost; fxtrun --calibrate measures it\n",
+		fprintf(stderr, "fxt: %s lacks the cost of recording; fxtrun --calibrate measures it\n",
 		        name);
 	else
 		return true;

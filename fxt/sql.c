@@ -97,7 +97,7 @@ static int sql_read(const char *name, const char *statements)
 		fflush(stdout);
 		fprintf(stderr,
 		        "fxt sql: %s: %" PRIu64 " bytes read once, then %" PRIu64
-		        " bytes for what was asked\n",
+		        " bytes for the statements\n",
 		        name, source.bytes, trace.bytes_read);
 	}
 	fxt_sql_trace_close(&trace);
@@ -130,8 +130,8 @@ int fxt_command_sql(int argc, char **argv)
 		wants_tables |= option == TABLES;
 	}
 	if (argc - optind > 2)
-		return fxt_bad_usage(
-		        argv[0], "one statement and one file are all it takes, not '%s'", argv[optind + 2]);
+		return fxt_bad_usage(argv[0], "at most one statement and one file; '%s' is one too many",
+		        argv[optind + 2]);
 	if (optind < argc && !(argc - optind == 1 && sql_is_file(argv[optind])))
 		statements = argv[optind++];
 	if (optind < argc)

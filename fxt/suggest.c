@@ -160,7 +160,7 @@ static void suggest_print_exclude(const struct suggestion *s)
 	struct fxt_describer options;
 
 	if (s->count == 0) {
-		fxt_print_line("no function is called so often and so briefly that it should be left out");
+		fxt_print_line("no function is called so often and so briefly that it should be excluded");
 		return;
 	}
 	fxt_describe_begin(&options);
@@ -210,7 +210,7 @@ static void suggest_print_min_duration(const struct suggestion *s)
 
 		if (calls > s->calls / 10)
 			continue;
-		fxt_print_line("with those alone that take %s or more, %.1f %%, and the sums of the others:",
+		fxt_print_line("with only the calls that take %s or more, %.1f %%, and sums of the others:",
 		        times[i].text, 100.0 * (double)calls / (double)s->calls);
 		fxt_print_line("  fxtrun --min-duration=%s", times[i].text);
 		fxt_print_fact_text("min_duration", fxt_span(times[i].text));

@@ -183,7 +183,7 @@ static int tree_option(const char *command, int option)
 	} else if (option == FOLD) {
 		fold = strtod(optarg, &end);
 		if (*optarg < '0' || *optarg > '9' || (*end && strcmp(end, "%") != 0) || fold > 100)
-			return fxt_bad_usage(command, "'%s' is no percentage", optarg);
+			return fxt_bad_usage(command, "'%s' is not a percentage", optarg);
 	}
 	return FXT_DONE;
 }

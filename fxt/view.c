@@ -120,11 +120,11 @@ static int view(const char *name, const struct fxt_source *source)
 	if (listener < 0) {
 		error = error ? error : errno;
 		fprintf(stderr, "fxt: %s: cannot be served at " FXT_SERVE_ADDRESS ": %s\n", name,
-		        error == EADDRINUSE ? "another program is there, as another fxt view"
+		        error == EADDRINUSE ? "another program uses it, perhaps another fxt view"
 		                            : strerror(error));
 		return FXT_FAILED;
 	}
-	printf("%s is at\n%s\nuntil it was fetched from there, or Ctrl-C\n", name, link);
+	printf("%s is at\n%s\nuntil the browser has fetched it, or Ctrl-C\n", name, link);
 	fflush(stdout);
 	if (!no_open)
 		view_open(link);

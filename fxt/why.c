@@ -185,7 +185,7 @@ int fxt_command_why(int argc, char **argv)
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		if (!fxt_options_take(&wanted, argv[0], option) && !why_set_depth(optarg))
 			return fxt_bad_usage(
-			        argv[0], "'%s' is no number of threads up to %d", optarg, DEPTH_MAX);
+			        argv[0], "'%s' is not a number of threads up to %d", optarg, DEPTH_MAX);
 	if (fxt_call_details_take(&functions, argv[0], argv[optind], &number) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;

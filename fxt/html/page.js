@@ -119,19 +119,19 @@ const page = (() => {
     if (data.tracer_waits) fact(list, 'held by the tracer', time(data.tracer_waited_ns));
     section.append(list);
     for (const death of data.deaths) warn(section, `${death[0].toUpperCase()}${death.slice(1)}.`);
-    if (data.death_count > data.deaths.length) warn(section, `So many more processes were killed: ${count(data.death_count - data.deaths.length)}.`);
+    if (data.death_count > data.deaths.length) warn(section, `More processes that were killed: ${count(data.death_count - data.deaths.length)}.`);
     if (data.records_lost) warn(section, `${plural(data.records_lost, 'record')} found no room and ${data.records_lost === 1 ? 'is' : 'are'} missing in all figures.`);
     if (data.records_overwritten) warn(section, `${plural(data.records_overwritten, 'record')} made room for later ones and ${data.records_overwritten === 1 ? 'is' : 'are'} missing in all figures.`);
-    if (data.ends_without_begin) warn(section, `${plural(data.ends_without_begin, 'end')} of a duration without its beginning: left out.`);
-    if (data.malformed) warn(section, `${plural(data.malformed, 'malformed record')}: left out.`);
-    if (!data.is_whole) warn(section, 'The file is broken; what is behind the break is missing.');
+    if (data.ends_without_begin) warn(section, `${plural(data.ends_without_begin, 'end')} of a duration without its beginning: ignored.`);
+    if (data.malformed) warn(section, `${plural(data.malformed, 'malformed record')}: skipped.`);
+    if (!data.is_whole) warn(section, 'The file is broken; everything after the break is missing.');
     if (!data.is_finished) warn(section, 'The trace is unfinished: fxtrun did not come to write its end; recorded in streaming mode it has all calls that had returned a second before.');
-    if (data.is_recovered) warn(section, 'The trace was recovered after the process that recorded was killed: context switches and processes that came since are missing.');
+    if (data.is_recovered) warn(section, 'The trace was recovered after the manager was killed: later context switches and processes are missing.');
     if (data.bytes_unwritten) warn(section, `The trace is cut: its file had no room for ${plural(data.bytes_unwritten, 'byte')} of records.`);
     if (data.processes_dropped) warn(section, `${plural(data.processes_dropped, 'process', 'processes')} that had ended made room for later ones and ${data.processes_dropped === 1 ? 'is' : 'are'} missing in all figures, with ${plural(data.records_dropped, 'record')}.`);
-    if (data.is_cut) warn(section, 'The trace is a part of another one, made by fxt cut: what was cut away is missing in all figures.');
-    if (data.calls_left_out) warn(section, `${plural(data.calls_left_out, 'short call')} of ${time(data.left_out_ns)} in all: left out by fxtrun. The table of functions has them, timeline and flame graph do not.`);
-    if (data.is_chosen) section.append(make('p', {class: 'note'}, 'Calls and figures are of that part of the trace which was chosen when this page was made.'));
+    if (data.is_cut) warn(section, 'The trace is a part of another one, made by fxt cut: the rest is missing in all figures.');
+    if (data.calls_left_out) warn(section, `${plural(data.calls_left_out, 'short call')} of ${time(data.left_out_ns)} in all: elided by fxtrun. The table of functions has them, timeline and flame graph do not.`);
+    if (data.is_chosen) section.append(make('p', {class: 'note'}, 'Calls and figures are those of the part of the trace that was chosen for this page.'));
     section.append(make('p', {class: 'note'}, `Made by fxt ${data.version}.`));
   }
 

@@ -111,8 +111,7 @@ int fxt_merge_read(
 		clock->rate = FXT_NS_PER_SECOND;
 	if (is_of_one_clock)
 		return 0;
-	snprintf(error, error_bytes, "%s: has clocks of several rates, and so no timeline to be merged",
-	        input->name);
+	snprintf(error, error_bytes, "%s: has clocks of several rates, and cannot be merged", input->name);
 	return -1;
 }
 

@@ -188,9 +188,8 @@ int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clo
 	for (size_t i = 0; i < count; i++) {
 		if (!clocks[i].has_anchor) {
 			snprintf(error, error_bytes,
-			        "%s: does not say when it was recorded, as traces of fxtrun do since fxt "
-			        "merge is "
-			        "there: record it again",
+			        "%s: does not say when it was recorded; record it again with this version of "
+			        "fxtrun",
 			        clocks[i].name);
 			return -1;
 		}
@@ -199,9 +198,8 @@ int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clo
 	}
 	if (other && !may_be_realtime) {
 		snprintf(error, error_bytes,
-		        "%s: was recorded on another machine than %s, or since another start of it, where "
-		        "the "
-		        "time of day alone tells what was when; --realtime merges by that",
+		        "%s: was recorded on another machine than %s, or after another boot; only the time "
+		        "of day relates them, and --realtime merges by it",
 		        other->name, clocks[0].name);
 		return -1;
 	}

@@ -192,7 +192,7 @@ static const struct fxt_sql_column trace[] = {
         {"malformed", "INTEGER", 0, "of these, left out because they cannot be read"},
         {"lost", "INTEGER", 0, "records that found no room"},
         {"overwritten", "INTEGER", 0, "records that made room for newer ones"},
-        {"calls_left_out", "INTEGER", 0, "calls that fxtrun left out: functions has them, calls does not"},
+        {"calls_left_out", "INTEGER", 0, "calls that fxtrun elided: functions has them, calls does not"},
         {"is_finished", "INTEGER", 0, "0: the end of the trace was never written"},
         {"is_cut", "INTEGER", 0, "1: it is a part of another one, made by fxt cut"},
 };

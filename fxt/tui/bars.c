@@ -8,11 +8,11 @@
 static const char *const help[] = {
         "1  2  3  Tab      functions, tree, timeline; the next of them",
         "/  n  N           search for a part of a name; the next, the one before",
-        "&                 show only what has a part of a name; empty: everything",
+        "&                 show only names that contain a text; empty: all",
         "↑ ↓  PgUp PgDn  g G   move",
-        "?  q  Esc         this help; quit; stop what takes long",
+        "?  q  Esc         this help; quit; stop long work",
         "",
-        "Functions         figures of fxt report; grey: no calls, but waits, losses",
+        "Functions         figures of fxt report; grey: waits and losses",
         "← →  r            sort by another column; the other way round",
         "",
         "Tree              figures of fxt tree; off CPU is a part of the total",
@@ -56,7 +56,7 @@ static bool bars_missing(FILE *out)
 	if (scan->records_overwritten > 0)
 		fprintf(out, ", %" PRIu64 " overwritten", scan->records_overwritten);
 	if (scan->elided_sums.calls > 0)
-		fprintf(out, ", %" PRIu64 " call%s left out", scan->elided_sums.calls,
+		fprintf(out, ", %" PRIu64 " call%s elided", scan->elided_sums.calls,
 		        fxt_plural(scan->elided_sums.calls));
 	if (!scan->state.is_finished)
 		fputs(", unfinished", out);

@@ -21,7 +21,7 @@ void fxt_tui_jump(uint32_t name, bool is_call)
 	else if (slowest.count > 0)
 		fxt_timeline_show(&slowest.calls[0].slice);
 	else
-		fxt_tui_note("the trace has none of its calls: they were left out");
+		fxt_tui_note("the trace has none of its calls: they were elided");
 	fxt_slowest_free(&slowest);
 	free(is_wanted);
 }

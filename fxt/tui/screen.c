@@ -78,7 +78,7 @@ int fxt_screen_begin(void)
 	fxt_terminal_end();
 	screen = newterm(NULL, stdout, keyboard);
 	if (!screen) {
-		fprintf(stderr, "fxt: tui cannot draw on a terminal of the kind '%s': TERM must name it\n",
+		fprintf(stderr, "fxt: tui cannot draw on a terminal of the kind '%s'; set TERM to its name\n",
 		        kind ? kind : "");
 		return -1;
 	}

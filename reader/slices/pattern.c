@@ -145,7 +145,7 @@ const char *fxt_patterns_add(struct fxt_patterns *patterns, const char *text)
 		if (failed) {
 			regerror(failed, &pattern.regex, reason, sizeof(reason));
 			free(pattern.text);
-			return is_affordable ? reason : "is too large, with all its repetitions";
+			return is_affordable ? reason : "is too long with its repetitions expanded";
 		}
 	}
 	fxt_make_room(patterns->items, patterns->count, patterns->room);

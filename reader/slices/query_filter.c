@@ -24,11 +24,11 @@ static const char *query_filter_set_between(struct fxt_query_filter *query, cons
 	query->from_ns = 0;
 	query->to_ns = UINT64_MAX;
 	if (!dots)
-		return "is no FROM..TO, 'last DURATION' or 'during FUNCTION'";
+		return "is not FROM..TO, 'last DURATION' or 'during FUNCTION'";
 	if (dots > value)
 		end = fxt_duration_end(value, &query->from_ns);
 	if (end != dots || (dots[2] && !fxt_duration_parse(dots + 2, &query->to_ns)))
-		return "is no FROM..TO: these are times since the trace's start with a unit, as 1.5s..20s";
+		return "is not FROM..TO, two times since the trace's start with a unit, such as 1.5s..20s";
 	if (query->from_ns >= query->to_ns)
 		return "ends before it begins";
 	query->time = FXT_TIME_BETWEEN;
@@ -66,8 +66,9 @@ static const char *query_filter_set_time(struct fxt_query_filter *query, const c
 	if (strncmp(value, "last ", 5) != 0)
 		return query_filter_set_between(query, value);
 	query->time = FXT_TIME_LAST;
-	return fxt_duration_parse(value + 5, &query->from_ns) ? NULL
-	                                                      : "is no duration with a unit, as last 2s";
+	return fxt_duration_parse(value + 5, &query->from_ns)
+	               ? NULL
+	               : "is not a duration with a unit, such as last 2s";
 }
 
 const char *fxt_query_filter_set(struct fxt_query_filter *query, enum fxt_choose what, const char *value)
@@ -75,8 +76,9 @@ const char *fxt_query_filter_set(struct fxt_query_filter *query, enum fxt_choose
 	if (what == FXT_CHOOSE_TIME)
 		return query_filter_set_time(query, value);
 	if (what == FXT_CHOOSE_MIN)
-		return fxt_duration_parse(value, &query->min_ns) ? NULL
-		                                                 : "is no duration with a unit, as 1.5ms";
+		return fxt_duration_parse(value, &query->min_ns)
+		               ? NULL
+		               : "is not a duration with a unit, such as 1.5ms";
 	return fxt_patterns_add(&query->patterns[what], value);
 }
 
@@ -263,7 +265,7 @@ static bool query_filter_find_during(const struct fxt_query_filter *query, const
 	if (slowest.all_calls == 0)
 		fxt_query_filter_explain(&query->during, scan, error, error_bytes);
 	else if (query->rank > slowest.all_calls)
-		snprintf(error, error_bytes, "there are not so many calls of '%s'",
+		snprintf(error, error_bytes, "'%s' has fewer calls than that",
 		        fxt_patterns_text(&query->during));
 	bool is_found = slowest.all_calls > 0 && query->rank <= slowest.all_calls;
 
@@ -292,7 +294,7 @@ static bool query_filter_find_time(const struct fxt_query_filter *query, const s
 		if (query->to_ns < UINT64_MAX)
 			filter->to = query_filter_add(scan->start, query_filter_from_ns(scan, query->to_ns));
 		if (filter->from > scan->end) {
-			snprintf(error, error_bytes, "the time that was chosen is behind its end");
+			snprintf(error, error_bytes, "the chosen time is after its end");
 			return false;
 		}
 	}
@@ -307,11 +309,11 @@ static bool query_filter_find_all(const struct fxt_query_filter *query, const st
 		const char *complaint;
 		bool (*is_chosen)(const struct fxt_patterns *, const struct fxt_scan *, uint32_t);
 	} kinds[] = {
-	        {FXT_CHOOSE_PROCESS, "no process is '%s'", query_filter_has_process},
-	        {FXT_CHOOSE_THREAD, "no thread is '%s'", query_filter_has_thread},
+	        {FXT_CHOOSE_PROCESS, "there is no process '%s'", query_filter_has_process},
+	        {FXT_CHOOSE_THREAD, "there is no thread '%s'", query_filter_has_thread},
 	        {FXT_CHOOSE_FUNCTION, NULL, query_filter_has_name},
-	        {FXT_CHOOSE_MODULE, "no function is known to be of module '%s'", query_filter_has_module},
-	        {FXT_CHOOSE_FILE, "no function is known to be of source file '%s'", query_filter_has_file},
+	        {FXT_CHOOSE_MODULE, "no function is known to be in module '%s'", query_filter_has_module},
+	        {FXT_CHOOSE_FILE, "no function is known to be in source file '%s'", query_filter_has_file},
 	        {FXT_CHOOSE_UNDER, NULL, query_filter_has_name},
 	};
 
@@ -347,7 +349,7 @@ static bool query_filter_stay_inside(
 	if (filter->to > scan->cut.to)
 		filter->to = scan->cut.to;
 	if (filter->from >= filter->to)
-		snprintf(error, error_bytes, "the time that was chosen was cut away from this trace");
+		snprintf(error, error_bytes, "the chosen time was cut from this trace");
 	return filter->from < filter->to;
 }
 

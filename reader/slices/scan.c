@@ -75,7 +75,7 @@ static uint64_t scan_skip_record(struct fxt_scan *scan, uint64_t header, uint64_
 		return words * 8;
 	}
 	scan->fault = (struct fxt_fault){.offset = offset,
-	        .reason = words == 0 ? "record of size 0, so nothing behind it can be found"
+	        .reason = words == 0 ? "record of size 0, so nothing after it can be found"
 	                             : "truncated inside a record",
 	        .truncated = words != 0};
 	return 0;
@@ -99,7 +99,7 @@ static void scan_read_blocks(struct fxt_scanner *s, uint64_t *window)
 		if (got < wanted || got < 8) {
 			scan->fault = (struct fxt_fault){offset + got / 8 * 8,
 			        got < wanted
-			                ? "cannot be read on: the file was cut short, or reading it failed"
+			                ? "cannot be read on: the file is truncated, or reading it failed"
 			                : "truncated inside a record",
 			        true};
 			if (got < 8)

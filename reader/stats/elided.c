@@ -83,7 +83,7 @@ struct fxt_elided_sums_text fxt_elided_sums_text(const struct fxt_elided_sums *e
 {
 	struct fxt_elided_sums_text text;
 
-	snprintf(text.text, sizeof(text.text), "left out: %" PRIu64 " call%s of %zu function%s, %s",
+	snprintf(text.text, sizeof(text.text), "elided: %" PRIu64 " call%s of %zu function%s, %s",
 	        elided_sums->calls, fxt_plural(elided_sums->calls), elided_sums->name_count,
 	        fxt_plural(elided_sums->name_count), fxt_time_text((double)own_ns).text);
 	return text;

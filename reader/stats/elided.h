@@ -32,7 +32,7 @@ struct fxt_elided_sums {
 void fxt_elided_sums_add(struct fxt_elided_sums *elided_sums, struct fxt_tables *t,
         const struct fxt_view *view, bool in_ticks);
 
-/* "left out: 12 calls of 3 functions, 1.200 ms"; `own_ns`: elided_sums->own in nanoseconds. */
+/* "elided: 12 calls of 3 functions, 1.200 ms"; `own_ns`: elided_sums->own in nanoseconds. */
 struct fxt_elided_sums_text {
 	char text[128];
 };

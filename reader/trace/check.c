@@ -35,7 +35,7 @@ static void check_slice(
 
 	if (fxt_flows_slice(&c->flows, thread, slice->start, slice->end) == VIEWER_DEPTH + 1)
 		fxt_warning(c->verdict, slice->offset,
-		        "slice contains more than 512 slices in each other: viewers drop the inner ones",
+		        "slice contains more than 512 nested slices: viewers drop the inner ones",
 		        "thread %" PRIu64, c->tables.threads[thread].thread);
 	if (fault != FXT_NESTS)
 		fxt_violation(c->verdict, slice->offset, rules[fault], "thread %" PRIu64,

@@ -70,7 +70,7 @@ bool fxt_cursor_stop(struct fxt_cursor *c, struct fxt_record *r)
 		fxt_progress_end();
 	c->fault.offset = r->offset;
 	if (c->next < c->end && r->size == 0) {
-		c->fault.reason = "record of size 0, so nothing behind it can be found";
+		c->fault.reason = "record of size 0, so nothing after it can be found";
 	} else if (c->next < c->end || c->tail) {
 		c->fault.reason = "truncated inside a record";
 		c->fault.truncated = true;

@@ -37,7 +37,7 @@ static void check_padding(const struct trial *trial, struct fxt_span stream)
 {
 	for (size_t i = stream.bytes; i % 8 != 0; i++) {
 		if (stream.data[i] != 0) {
-			break_rule(trial, "padding behind text or data is not zero");
+			break_rule(trial, "padding after text or data is not zero");
 			return;
 		}
 	}
@@ -140,7 +140,7 @@ static void check_arguments(struct trial trial, const struct fxt_record *r, cons
 		trial.offset = r->offset + (uint64_t)(words - r->words) * 8;
 		check_argument(&trial, words, &argument);
 		if (counter && !is_number(argument.type))
-			break_rule(&trial, "argument of a counter is no number");
+			break_rule(&trial, "argument of a counter is not a number");
 		numeric |= is_number(argument.type);
 	}
 	trial.offset = r->offset;
@@ -235,7 +235,7 @@ static void check_kernel_object(const struct trial *trial, const struct fxt_view
 	if (!fxt_tables_argument(trial->tables, view, "process", &process))
 		break_rule(trial, "thread object without an argument \"process\"");
 	else if (process.type != FXT_ARGUMENT_KOID)
-		break_rule(trial, "argument \"process\" of a thread object is no koid");
+		break_rule(trial, "argument \"process\" of a thread object is not a koid");
 }
 
 static void check_scheduling(const struct trial *trial, const struct fxt_view *view)
@@ -254,8 +254,8 @@ static void check_scheduling(const struct trial *trial, const struct fxt_view *v
 
 		if (fxt_tables_argument(trial->tables, view, weights[i], &weight) &&
 		        weight.type != FXT_ARGUMENT_INT32)
-			fxt_violation(trial->verdict, trial->offset, "weight of a thread is no int32", "%s",
-			        weights[i]);
+			fxt_violation(trial->verdict, trial->offset, "weight of a thread is not an int32",
+			        "%s", weights[i]);
 	}
 }
 

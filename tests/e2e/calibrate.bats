@@ -41,14 +41,14 @@ no_longer()
 	wait $!
 	fxt check last.fxt
 	fxt report --corrected last.fxt >report
-	grep 'without what recording cost: ' report
+	grep 'without the cost of recording: ' report
 }
 
 @test "a trace that was not calibrated cannot be corrected" {
 	fxtrun -o trace.fxt "$build/examples/recursion" >/dev/null
 	run fxt report --corrected trace.fxt
 	[ "$status" = 2 ]
-	[[ $output == *"trace.fxt does not tell what recording cost; fxtrun --calibrate measures it" ]]
+	[[ $output == *"trace.fxt lacks the cost of recording; fxtrun --calibrate measures it" ]]
 }
 
 @test "where it cannot calibrate, fxtrun says why, and leaves everything as it was" {

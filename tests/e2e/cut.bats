@@ -118,7 +118,7 @@ valid()
 	fxt cut --time=5us.. -o end.fxt.gz parts.fxt
 	gzip -dc end.fxt.gz >end.fxt
 	valid end.fxt
-	says 2 "fxt: once.fxt.zst: the time that was chosen was cut away from this trace" fxt cut --time=..1ns -o x once.fxt.zst
+	says 2 "fxt: once.fxt.zst: the chosen time was cut from this trace" fxt cut --time=..1ns -o x once.fxt.zst
 	[ ! -e x ]
 }
 
@@ -130,14 +130,14 @@ valid()
 	decode slices thread.fxt >cut
 	cuts slices slices cut 0 0 thread="$thread"
 	fails grep -aq third thread.fxt
-	fxt report thread.fxt | grep "other threads were cut away"
+	fxt report thread.fxt | grep "other threads were removed"
 	fxt cut --process=parts -o process.fxt parts.fxt
 	decode slices process.fxt | sort | diff - <(sort slices)
 	fxt cut --function=other -o function.fxt parts.fxt
 	valid function.fxt
 	decode slices function.fxt >cut
 	cuts slices slices cut 0 0 name=other
-	fxt report function.fxt | grep "other functions were cut away"
+	fxt report function.fxt | grep "other functions were removed"
 	# The names of what is inside of second().
 	fxt cut --under=second -o under.fxt parts.fxt
 	valid under.fxt
@@ -221,9 +221,9 @@ curve()
 
 @test "what is wrong is said" {
 	here
-	says 2 "fxt cut: nothing is chosen: --time, --process, --thread or another option says what is kept; see fxt cut --help" fxt cut parts.fxt
+	says 2 "fxt cut: nothing is chosen; use --time, --process, --thread or another option; see fxt cut --help" fxt cut parts.fxt
 	says 2 "fxt: parts.fxt: cannot be written: it is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt parts.fxt
-	says 2 "fxt: parts.fxt: no thread is 'nobody'" fxt cut --thread=nobody parts.fxt
+	says 2 "fxt: parts.fxt: there is no thread 'nobody'" fxt cut --thread=nobody parts.fxt
 	[ ! -e parts.cut.fxt ]
 	# Also where what is read is a copy of it.
 	zstd -q parts.fxt

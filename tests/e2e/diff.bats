@@ -124,7 +124,7 @@ functions()
 	fxt diff --csv -f parse -f send before[0-3].fxt -- after[0-3].fxt >table 2>notes
 	[ "$(functions name verdict | sed -n 1p)" = "parse	unsure" ]
 	diff notes - <<-END
-		fxt: after3.fxt: 4 traces before and 4 after are too few to tell a change of one among 2 functions from noise; 5 on each side can, or choose less with --function
+		fxt: after3.fxt: 4 traces before and 4 after are too few to tell a change of one among 2 functions from noise; 5 on each side can, or choose fewer with --function
 	END
 	fxt diff --csv --function=parse before[0-3].fxt -- after[0-3].fxt >table 2>notes
 	[ "$(functions name verdict)" = "parse	more" ]
@@ -144,11 +144,11 @@ functions()
 		assert [row["side"] for row in traces["rows"]] == ["before"] * 5 + ["after"] * 5
 		assert functions["rows"][0]["name"] == "parse" and functions["rows"][0]["verdict"] == "more"
 		assert functions["rows"][1]["self_change"] is None and functions["rows"][1]["only"] == "after"
-		assert trace["notes"][0].startswith("1 of the traces is not whole"), trace["notes"]
+		assert trace["notes"][0].startswith("1 of the traces is incomplete"), trace["notes"]
 	END
-	says 2 "fxt diff: no trace from before is given; see fxt diff --help" fxt diff
+	says 2 "fxt diff: no earlier trace is given; see fxt diff --help" fxt diff
 	says 2 "fxt diff: no trace file given, and there is no trace.fxt here; see fxt diff --help" fxt diff before0.fxt
-	says 2 "fxt diff: which of 3 traces are from before? BEFORE... -- AFTER...; see fxt diff --help" fxt diff before[01].fxt after0.fxt
+	says 2 "fxt diff: which of 3 traces are the earlier ones? BEFORE... -- AFTER...; see fxt diff --help" fxt diff before[01].fxt after0.fxt
 	says 2 "fxt diff: cannot compare 'size'; see fxt diff --help" fxt diff --compare=size before0.fxt after0.fxt
 	says 2 "fxt: before0.fxt: no function is called 'pars'; did you mean 'parse'?" fxt diff -f pars before0.fxt after0.fxt
 	says 2 "fxt: nowhere.fxt: cannot be opened: No such file or directory" fxt diff before0.fxt nowhere.fxt
@@ -159,5 +159,5 @@ functions()
 	fxt diff before0.fxt cut.fxt >text 2>errors || status=$?
 	[ $status = 1 ]
 	grep -q '^fxt: cut.fxt: offset 0x' errors
-	tail -1 text | grep -q '^1 of the traces is not whole'
+	tail -1 text | grep -q '^1 of the traces is incomplete'
 }

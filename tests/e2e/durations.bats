@@ -115,7 +115,7 @@ brief_losing()
 		brief_losing -t 1us --categories=function --buffering-mode=$option --buffer-size=64K
 	done
 	# Of a trace that has the end alone, the sums of the whole are told beside.
-	fxt report some.fxt | grep -q '^without what fxtrun left out'
+	fxt report some.fxt | grep -q '^without the calls that fxtrun elided'
 }
 
 # is_told FUNCTION AWK-CONDITION: of its n calls so many were left out.
@@ -299,22 +299,22 @@ unknown()
 	arguments=(plain 0 20)
 	brief 500000 -t 500us
 	calls=$(awk -F'\t' '{ n += $3 } END { print n }' whole)
-	says 2 "fxt: some.fxt does not tell what its calls cost that were left out (fxtrun --min-duration, --max-calls); its times cannot be corrected" \
+	says 2 "fxt: some.fxt lacks the cost of elided calls (fxtrun --min-duration, --max-calls); its times cannot be corrected" \
 		fxt report --corrected some.fxt
 	for command in report tree info check; do
-		fxt $command some.fxt | grep -q "left out: $calls calls of 5 functions, "
+		fxt $command some.fxt | grep -q "elided: $calls calls of 5 functions, "
 	done
 	fxt flamegraph -o some.svg some.fxt
-	grep -q "Calls left out: $calls calls of 5 functions, " some.svg
+	grep -q "Calls elided: $calls calls of 5 functions, " some.svg
 	fxt html -o some.html some.fxt
 	grep -qx "\"calls_left_out\": $calls," some.html
 	[ "$(fxt sql --csv 'SELECT calls_left_out FROM trace' some.fxt | tail -n 1)" = "rows,$calls" ]
 	fxt report --json some.fxt | grep -q "\"calls_left_out\": *$calls"
 	fxt report some.fxt | awk '$NF == "leaf" && / - .* - /' | grep -q .
-	unknown "its calls that were left out are in the trace as sums alone" --fail-if='leaf.p50 > 1us'
+	unknown "its elided calls are in the trace only as sums" --fail-if='leaf.p50 > 1us'
 	# Which of those are in a part of the time, or under a function, nobody knows; but none took 500 us.
 	fxt check --fail-if='leaf.calls > 1000000' some.fxt
 	fxt check --fail-if='slow.calls > 2' --min=500us some.fxt
-	unknown "calls that were left out are told in sums of the whole alone" --fail-if='slow.calls > 2' --min=1ns
-	unknown "calls that were left out are told in sums of the whole alone" --fail-if='slow.calls > 2' --under=main
+	unknown "elided calls are known only as sums over the whole trace" --fail-if='slow.calls > 2' --min=1ns
+	unknown "elided calls are known only as sums over the whole trace" --fail-if='slow.calls > 2' --under=main
 }

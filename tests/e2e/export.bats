@@ -265,7 +265,7 @@ sums_asked()
 	fxtrun "$build/examples/recursion" >/dev/null
 	for format in sqlite csv; do
 		for name in - out.gz out.zst; do
-			says 2 "fxt export: this format is neither written to the standard output nor compressed: -o NAME; see fxt export --help" \
+			says 2 "fxt export: this format cannot be compressed or written to the standard output; use -o NAME; see fxt export --help" \
 				fxt export --to=$format -o $name
 		done
 	done
@@ -304,13 +304,13 @@ assert [(event["cat"], event["args"]) for event in events] == [("c%05d" % i, {"n
 	fxtrun "$build/examples/hello" >/dev/null
 	says 2 "fxt export: no format given: --to=FORMAT; see fxt export --help" fxt export trace.fxt
 	says 2 "fxt export: no such format: 'xml'; see fxt export --help" fxt export --to=xml trace.fxt
-	says 2 "fxt export: this format has all events: none can be chosen; see fxt export --help" \
+	says 2 "fxt export: this format always has all events: calls cannot be chosen; see fxt export --help" \
 		fxt export --to=chrome-json --function=main
 	says 2 "fxt: missing.fxt: cannot be opened: No such file or directory" fxt export --to=folded missing.fxt
 	[ ! -e missing.folded ]
 	# What is empty says why.
 	fxtrun --no-sched --heap=off -o without.fxt "$build/examples/hello" >/dev/null
-	says 0 "fxt: without.fxt: nothing to be written: it has no context switches; fxtrun records them where the kernel allows it, and says why where it does not" \
+	says 0 "fxt: without.fxt: nothing to be written: it has no context switches; fxtrun records them if the kernel allows it, and otherwise says why not" \
 		fxt export --to=folded --cost=off-cpu -o without.folded without.fxt
 	[ ! -s without.folded ]
 	says 0 "fxt: without.fxt: nothing to be written: there are no calls in it" \

@@ -44,7 +44,7 @@ label()
 	drawn=$(sed 's/data-total="\([0-9]*\)".*/\1/' <<<"$drawn")
 	[ "$drawn" -ge "$total" ]
 	[ "$drawn" -le $((total + 4)) ]
-	says 2 "fxt flamegraph: of a heap no calls can be chosen; see fxt flamegraph --help" \
+	says 2 "fxt flamegraph: with a cost of the heap no calls can be chosen; see fxt flamegraph --help" \
 		fxt flamegraph --cost=peak --function=main trace.fxt
 }
 
@@ -99,7 +99,7 @@ label()
 	[ "$slept" -le "$most" ]
 	fxt flamegraph --cost=off-cpu --bottom-up -o - sleeps.fxt | grep -q '<title>\(rests\|nanosleep\|clock_nanosleep\)$'
 	fxtrun --no-sched -o none.fxt ./sleeps >/dev/null
-	says 2 "fxt: none.fxt: nothing to be drawn: it has no context switches; fxtrun records them where the kernel allows it, and says why where it does not" \
+	says 2 "fxt: none.fxt: nothing to be drawn: it has no context switches; fxtrun records them if the kernel allows it, and otherwise says why not" \
 		fxt flamegraph --cost=off-cpu none.fxt
 }
 

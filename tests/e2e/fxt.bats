@@ -70,8 +70,8 @@ named()
 	says 2 "fxt report: option '--threads=2' takes no value; see fxt report --help" fxt report --threads=2 tiny.fxt
 	says 2 "fxt report: option '--sort' needs a value; see fxt report --help" fxt report tiny.fxt --sort
 	says 2 "fxt report: cannot sort by 'colour'; see fxt report --help" fxt report --sort=colour tiny.fxt
-	says 2 "fxt report: '-1' is no number of lines; see fxt report --help" fxt report --limit=-1 tiny.fxt
-	says 2 "fxt report: '5x' is no number of lines; see fxt report --help" fxt report -n 5x tiny.fxt
+	says 2 "fxt report: '-1' is not a number of lines; see fxt report --help" fxt report --limit=-1 tiny.fxt
+	says 2 "fxt report: '5x' is not a number of lines; see fxt report --help" fxt report -n 5x tiny.fxt
 	for command in report flamegraph html sql info dump check; do
 		says 2 "fxt $command: no trace file given, and there is no trace.fxt here; see fxt $command --help" fxt $command
 	done

@@ -598,7 +598,7 @@ agrees_with_heaptrack()
 	[ "$(at 18446744073s | cut -f 1,2)" = "$blocks	$bytes" ]
 	[ "$(at 0)" = $'\t\t\t' ]
 	fxt heap --at="${peak_ns}ns" trace.fxt | grep "^live  *$peak bytes"
-	says 2 "fxt heap: '5' is no time with a unit, as 5ms; see fxt heap --help" fxt heap --at=5 trace.fxt
+	says 2 "fxt heap: '5' is not a time with a unit, such as 5ms; see fxt heap --help" fxt heap --at=5 trace.fxt
 }
 
 @test "--pointer: all blocks that an address was in, by whom and when, as the program had them" {
@@ -663,7 +663,7 @@ agrees_with_heaptrack()
 	fxt heap --pointer="$pointer" trace.fxt | grep -E ' never freed +7 bytes '
 	fxt heap --pointer="$pointer" --at=1000s trace.fxt | grep -E ' lives +7 bytes '
 	fxt heap --pointer=1 trace.fxt | grep -x '0 blocks lay at 0x1'
-	says 2 "fxt heap: 'here' is no address; see fxt heap --help" fxt heap --pointer=here trace.fxt
+	says 2 "fxt heap: 'here' is not an address; see fxt heap --help" fxt heap --pointer=here trace.fxt
 }
 
 @test "--diff: what each call path cost before and after, as the program that was changed has it" {
@@ -715,7 +715,7 @@ agrees_with_heaptrack()
 	lost=$(sed -nE 's/,//g; s/.* ([0-9]+) lost .*/\1/p' told)
 	[ "$lost" -gt 0 ]
 	fxt heap --json --diff=lost.fxt trace.fxt | jq -r '.traces[].notes[]' >notes
-	diff <(echo "lost.fxt: $lost records were lost; what would be known by that is missing above") notes
+	diff <(echo "lost.fxt: $lost records were lost; the figures above lack them") notes
 }
 
 @test "--csv: sums, paths, sizes and what lived over time, as the program's own blocks have them" {
@@ -776,7 +776,7 @@ agrees_with_heaptrack()
 	done
 	grep -E "^ +25300 100.0% +25    $name" programs
 	# As many processes are listed on request alone, and one program of several if no more are wanted.
-	fxt heap trace.fxt | grep -v 'has each of them' | diff - programs
+	fxt heap trace.fxt | grep -v 'shows each of them' | diff - programs
 	[ "$(fxt heap --by=process trace.fxt | grep -c '^process ')" -ge 37 ]
 	[ "$(fxt heap --limit=100 trace.fxt | grep -c '^process ')" -ge 37 ]
 	fxt heap --limit=1 trace.fxt >first
@@ -790,7 +790,7 @@ agrees_with_heaptrack()
 	sed -n 's/^program "\(.*\)", .*/\1/p' programs >order
 	fxt heap --csv --by=program trace.fxt | rows programs name | diff order -
 	fxt heap --json --by=program trace.fxt | jq -r '.programs[].name' | diff order -
-	says 2 "fxt heap: a timeline is of one process, and not by program; see fxt heap --help" fxt heap --by=program --timeline trace.fxt
+	says 2 "fxt heap: --timeline shows single processes and does not go with --by=program; see fxt heap --help" fxt heap --by=program --timeline trace.fxt
 	# On a terminal no name makes a line wider than it is.
 	TERM=xterm script -qec "stty cols 80 rows 50; fxt heap trace.fxt" /dev/null </dev/null | tr -d '\r' >shown
 	grep -q '…' shown

@@ -47,7 +47,7 @@ verdict()
 	verdict 3 trace.fxt 'g.max > 1s'
 	says 2 "fxt check: 'f.p98 > 1s' names no metric: calls, total, self, avg, p50, p90, p99, min or max of a function; see fxt check --help" \
 		fxt check --fail-if='f.p98 > 1s'
-	says 2 "fxt check: 'f.max > 1' has no duration with a unit behind its operator, as 5ms, nor a share as +5%; see fxt check --help" \
+	says 2 "fxt check: 'f.max > 1' needs a duration with a unit after its operator, such as 5ms, or a share such as +5%; see fxt check --help" \
 		fxt check --fail-if='f.max > 1'
 }
 
@@ -131,11 +131,11 @@ print(row["value"], row["before"])')" = "5050000 4545000" ]
 	verdict 3 trace.fxt 'f.calls >= +0%' --against=lossy.fxt
 	verdict 3 trace.fxt 'f.p50 > +50%' --against=lossy.fxt
 	verdict 3 trace.fxt 'g.calls > +1%' --against=trace.fxt
-	says 2 "fxt check: 'f.total > +5%' needs --against, a trace from before; see fxt check --help" \
+	says 2 "fxt check: 'f.total > +5%' needs --against, an earlier trace; see fxt check --help" \
 		fxt check --fail-if='f.total > +5%' trace.fxt
 	says 2 "fxt check: --against needs a rule with a share, as --fail-if='f.total > +5%'; see fxt check --help" \
 		fxt check --fail-if='f.total > 5s' --against=trace.fxt trace.fxt
-	says 2 "fxt check: 'f.total > +5' has no duration with a unit behind its operator, as 5ms, nor a share as +5%; see fxt check --help" \
+	says 2 "fxt check: 'f.total > +5' needs a duration with a unit after its operator, such as 5ms, or a share such as +5%; see fxt check --help" \
 		fxt check --fail-if='f.total > +5' trace.fxt
 	fails fxt check --fail-if='f.total > +5%' --against=missing.fxt trace.fxt
 }

@@ -171,7 +171,7 @@ other	300" ]
 @test "traces of other machines and boots: refused, or by the time of day" {
 	here
 	python3 "$root/tests/e2e/anchors.py" boot second.fxt far.fxt 123456789012345
-	says 2 "fxt: far.fxt: was recorded on another machine than first.fxt, or since another start of it, where the time of day alone tells what was when; --realtime merges by that" \
+	says 2 "fxt: far.fxt: was recorded on another machine than first.fxt, or after another boot; only the time of day relates them, and --realtime merges by it" \
 		fxt merge -o both.fxt first.fxt far.fxt
 	[ ! -e both.fxt ]
 	for order in "first.fxt far.fxt" "far.fxt first.fxt"; do
@@ -190,7 +190,7 @@ other	300" ]
 	fxt merge --realtime -o more.fxt all.fxt first.fxt
 	in_turn more.fxt 1000000
 	python3 "$root/tests/e2e/anchors.py" strip second.fxt old.fxt
-	says 2 "fxt: old.fxt: does not say when it was recorded, as traces of fxtrun do since fxt merge is there: record it again" \
+	says 2 "fxt: old.fxt: does not say when it was recorded; record it again with this version of fxtrun" \
 		fxt merge -o no.fxt first.fxt old.fxt
 }
 

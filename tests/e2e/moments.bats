@@ -215,14 +215,14 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	says 2 "fxt: trace.fxt: no function is called 'hande'; did you mean 'handle'?" fxt why hande
 	says 2 "fxt: trace.fxt: 'handle' has no more than 200 calls" fxt why handle:201
 	says 2 "fxt why: no function given; see fxt why --help" fxt why
-	says 2 "fxt why: 'trace.fxt' is a file: the name of a function comes first; see fxt why --help" fxt why trace.fxt
-	says 2 "fxt why: calls are counted from 1, the slowest, to 1000000; see fxt why --help" fxt why handle:0
+	says 2 "fxt why: 'trace.fxt' is a file; the name of a function comes first; see fxt why --help" fxt why trace.fxt
+	says 2 "fxt why: the number of a call is from 1, the slowest, to 1000000; see fxt why --help" fxt why handle:0
 	# One that calls no other: all of it is its own.
 	fxt why --thread=hog hog | grep 'hog itself'
 	# Nor is it beside itself, where there is no other.
 	[[ "$(fxt why main)" = "main: one call"*$'\n'"call 1: "* ]]
 	fxt why main | fails grep 'the median'
-	says 2 "fxt: trace.fxt: no call of 'handle' is among what was chosen" fxt slow --thread=hog handle
+	says 2 "fxt: trace.fxt: no call of 'handle' is in the chosen part" fxt slow --thread=hog handle
 }
 
 @test "last: a crash has its signal, and every open call with its line and its time" {

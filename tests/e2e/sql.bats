@@ -183,7 +183,7 @@ read_for()
 	[ "$status" = 2 ]
 	[ "$(cat err)" = "fxt sql: line 3: no such column: x" ]
 	says 2 'fxt: other.fxt: cannot be opened: No such file or directory' fxt sql 'select 1' other.fxt
-	says 2 "fxt sql: one statement and one file are all it takes, not 'third'; see fxt sql --help" fxt sql 'select 1' trace.fxt third
+	says 2 "fxt sql: at most one statement and one file; 'third' is one too many; see fxt sql --help" fxt sql 'select 1' trace.fxt third
 	says 2 'fxt sql: the standard input cannot be both the trace and the statements; see fxt sql --help' fxt sql -
 	# A trace that is cut is told of, with what can be read of it.
 	head -c $(($(stat -c %s trace.fxt) - 8)) trace.fxt >cut.fxt

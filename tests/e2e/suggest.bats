@@ -146,11 +146,11 @@ print(*long.values())' >long
 		'int main(int argc, char **argv) { for (int i = 0; i < argc * 998; i++) step(i); return 0; }' >few.c
 	gcc -O0 -finstrument-functions -o few few.c
 	fxtrun -o trace.fxt ./few
-	fxt suggest trace.fxt | tail -n +2 | diff - <(echo 'no function is called so often and so briefly that it should be left out')
+	fxt suggest trace.fxt | tail -n +2 | diff - <(echo 'no function is called so often and so briefly that it should be excluded')
 	fxtrun -o trace.fxt ./few more
 	fxt suggest trace.fxt | grep -- "--exclude='step'"
 	fxtrun -o trace.fxt -t 1s ./few more
 	fxt suggest trace.fxt | fails grep -- '--exclude'
 	fxtrun -o trace.fxt true
-	fxt suggest trace.fxt | tail -n +2 | diff - <(echo 'no function is called so often and so briefly that it should be left out')
+	fxt suggest trace.fxt | tail -n +2 | diff - <(echo 'no function is called so often and so briefly that it should be excluded')
 }

@@ -83,7 +83,7 @@ assert re.fullmatch(r"thread \d+ \"held\" in take_the_ledger_of\(std::.* const&\
 		/ of_the_way_/ { moved = (index($0, " of_the_way_") - at) / 2
 			if (++level != (moved < 12 || NF == 5 ? moved : $5)) exit 1 }
 		END { exit level != 31 }' shown
-	grep '^left out, for the terminal is narrow: ' shown
+	grep '^columns that do not fit: ' shown
 	[ -z "$(awk 'length > 80' shown)" ]
 }
 
@@ -114,7 +114,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	fails grep -q '^left out' shown
 	grep -q 'outer::.*…[^ ]*name(int)$' shown
 	PAGER=cat NO_COLOR=1 on_terminal 60 "fxt report" >shown
-	grep -q '^left out, for the terminal is narrow: .*min' shown
+	grep -q '^columns that do not fit: .*min' shown
 	# The names have what room the columns leave that are not there.
 	[ "$(grep -o 'outer::.*…[^ ]*name(int)$' shown | wc -m)" -gt 26 ]
 }

@@ -392,7 +392,7 @@ open(sys.argv[1], "wb").write(struct.pack(f"<{len(words)}Q", *words))' "$@"
 @test "no terminal, one of no kind, a file that is none, a part that is empty: a line each" {
 	says 2 "fxt: tui needs a terminal, and there is none; fxt report and fxt tree print" fxt tui
 	opens 80 24 "TERM=nosuch fxt tui"
-	shows "^fxt: tui cannot draw on a terminal of the kind 'nosuch': TERM must name it"
+	shows "^fxt: tui cannot draw on a terminal of the kind 'nosuch'; set TERM to its name"
 	shows '^status 2\.$'
 	opens 80 24 "fxt tui nosuch.fxt"
 	shows '^fxt: nosuch.fxt: .*No such file'

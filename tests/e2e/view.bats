@@ -7,7 +7,7 @@ load helpers
 served()
 {
 	fxt view "$@" >link 8>&- 3>&- &
-	await 'until it was fetched' link
+	await 'until the browser has fetched it' link
 	path=$(sed -n 's,^https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001\(/[0-9a-f]\{32\}/trace.fxt\)\(&.*\)*$,\1,p' link)
 	[ -n "$path" ]
 }
@@ -35,7 +35,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	fxtrun "$build/examples/raytracer" >/dev/null
 	gzip -k trace.fxt
 	served trace.fxt.gz
-	says 2 "fxt: trace.fxt: cannot be served at 127.0.0.1:9001: another program is there, as another fxt view" fxt view trace.fxt
+	says 2 "fxt: trace.fxt: cannot be served at 127.0.0.1:9001: another program uses it, perhaps another fxt view" fxt view trace.fxt
 	[ "$(fetched GET "$path" "$host")" = "403 None" ]
 	[ "$(fetched GET "$path" "$host" 'Origin: https://ui.perfetto.dev.evil.example')" = "403 None" ]
 	[ "$(fetched GET "$path" "$host" 'Origin: http://127.0.0.1:9001')" = "403 None" ]
@@ -60,7 +60,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	fxtrun "$build/examples/raytracer" >/dev/null
 	decode slices trace.fxt >slices
 	says 2 "fxt: trace.fxt: 'main' has no more than 1 call" fxt view --slow=main:2 trace.fxt
-	says 2 "fxt view: calls are counted from 1, the slowest, to 1000000; see fxt view --help" fxt view --slow=main:0 trace.fxt
+	says 2 "fxt view: the number of a call is from 1, the slowest, to 1000000; see fxt view --help" fxt view --slow=main:0 trace.fxt
 	[[ $(fxt view --slow=no_such trace.fxt 2>&1) == "fxt: trace.fxt: "*no_such* ]]
 	for call in main:1 trace_ray:3 'in_shadow(vec):2'; do
 		served --slow="$call" trace.fxt
@@ -123,7 +123,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	chmod 644 trace.fxt
 	exec 9<trace.fxt
 	setpriv --reuid=65533 --regid=65533 --clear-groups "$build/fxt" view --no-open - <&9 >link 2>said 8>&- 3>&- &
-	await 'until it was fetched' link
+	await 'until the browser has fetched it' link
 	path=$(sed -n 's,.*127.0.0.1:9001\(/[0-9a-f]*/trace.fxt\)$,\1,p' link)
 	cat >fetch.py <<-'END'
 		import socket, sys
@@ -158,7 +158,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	unset DISPLAY WAYLAND_DISPLAY
 	fxtrun "$build/examples/hello" >/dev/null
 	env --default-signal=INT fxt view >link 8>&- 3>&- &
-	await 'until it was fetched' link
+	await 'until the browser has fetched it' link
 	exec 7<>/dev/tcp/127.0.0.1/9001
 	kill -INT $!
 	status=0

@@ -27,7 +27,7 @@ struct broken {
 
 static const struct broken corpus[] = {
         /* Framing. */
-        {"record of size 0, so nothing behind it can be found", 0, 2, {0x4, CALL}},
+        {"record of size 0, so nothing after it can be found", 0, 2, {0x4, CALL}},
         {"truncated inside a record", 0, 2, {CALL, 10}},
         {"record is shorter than its contents", 0, 1, {0x11}},
 
@@ -83,14 +83,14 @@ static const struct broken corpus[] = {
         {"text is not UTF-8", 0, 3, {0x0000000100010039, 10, 0xff}},
         {"text is not UTF-8", 0, 2, {0x0010000000910020, 0xff}},
         {"text is not UTF-8", 0, 4, {0x8001000101040044, 10, 0xff, 20}},
-        {"padding behind text or data is not zero", 0, 2, {0x0000000300070022, 0x01000000636261}},
-        {"padding behind text or data is not zero", 0, 3, {0x0000000100030039, 10, 0x61636261}},
-        {"padding behind text or data is not zero", 0, 2, {0x0001000300020025, 0x61636261}},
-        {"padding behind text or data is not zero", 0, 4, {0x8003000101040044, 10, 0x61636261, 20}},
-        {"padding behind text or data is not zero", 0, 4, {0x000001000000004f, 0x20001, 3, 0x61636261}},
-        {"padding behind text or data is not zero", 2, 4,
+        {"padding after text or data is not zero", 0, 2, {0x0000000300070022, 0x01000000636261}},
+        {"padding after text or data is not zero", 0, 3, {0x0000000100030039, 10, 0x61636261}},
+        {"padding after text or data is not zero", 0, 2, {0x0001000300020025, 0x61636261}},
+        {"padding after text or data is not zero", 0, 4, {0x8003000101040044, 10, 0x61636261, 20}},
+        {"padding after text or data is not zero", 0, 4, {0x000001000000004f, 0x20001, 3, 0x61636261}},
+        {"padding after text or data is not zero", 2, 4,
                 {0x0002000101100044, 10, 0x0000000080030020, 0x61636261}},
-        {"padding behind text or data is not zero", 2, 4,
+        {"padding after text or data is not zero", 2, 4,
                 {0x0002000101100044, 10, 0x000000030004002a, 0x61636261}},
 
         /* Threads. */
@@ -101,7 +101,7 @@ static const struct broken corpus[] = {
         {"reference to a thread never registered", 0, 2, {0x0000009015000028, 10}},
         {"reference to a thread never registered", 0, 4, {0x000000000000004f, 0x0000009000020001, 10, 0}},
         {"thread object without an argument \"process\"", 0, 2, {0x0000000002020027, 7}},
-        {"argument \"process\" of a thread object is no koid", 0, 4,
+        {"argument \"process\" of a thread object is not a koid", 0, 4,
                 {0x0000010002020047, 7, 0x0000000000030024, 100}},
 
         /* Arguments. */
@@ -113,17 +113,17 @@ static const struct broken corpus[] = {
         {"argument is longer than its contents", 3, 5,
                 {0x0002000101200054, 10, 0x0000000500040011, 0x0000000000040020, 0}},
         {"counter without a numeric argument", 0, 3, {0x0002000101010034, 10, 77}},
-        {"argument of a counter is no number", 3, 6,
+        {"argument of a counter is not a number", 3, 6,
                 {0x0002000101210064, 10, 0x0000000500040011, 0x0000000000040027, 0xdead, 77}},
 
         /* Events and other records. */
         {"unknown state of a thread", 0, 4, {0x1000006000000048, 10, 5, 6}},
         {"thread switched away from is still running", 0, 2, {0x0000001011000028, 10}},
-        {"weight of a thread is no int32", 0, 6,
+        {"weight of a thread is not an int32", 0, 6,
                 {0x2000000000010068, 10, 5, 0x0000000080060034, 0x0000746867696577, 5}},
-        {"weight of a thread is no int32", 0, 7,
+        {"weight of a thread is not an int32", 0, 7,
                 {0x1000000000010078, 10, 5, 6, 0x00000005800f0032, 0x676e696d6f636e69, 0x007468676965775f}},
-        {"weight of a thread is no int32", 0, 7,
+        {"weight of a thread is not an int32", 0, 7,
                 {0x1000000000010078, 10, 5, 6, 0x00000005800f0032, 0x676e696f6774756f, 0x007468676965775f}},
 
         /* Times. */

@@ -157,7 +157,7 @@ static void dump_of_odd_records(void **state)
 	        "0x000000a8 duration-complete thread=?2 time=10 end=20 category=\"fxt\" name=?9",
 	        "0x000000c0 initialization malformed: record is shorter than its contents");
 	assert_string_equal(
-	        complained, "fxt: -: offset 0xc8: record of size 0, so nothing behind it can be found\n");
+	        complained, "fxt: -: offset 0xc8: record of size 0, so nothing after it can be found\n");
 }
 
 static void check(void **state)
@@ -275,11 +275,11 @@ static void report_corrected(void **state)
 	call("main", 0, 1200000);
 	assert_int_equal(RUN(report, "--corrected"), FXT_FAILED);
 	assert_string_equal(
-	        complained, "fxt: - does not tell what recording cost; fxtrun --calibrate measures it\n");
+	        complained, "fxt: - lacks the cost of recording; fxtrun --calibrate measures it\n");
 	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_index(1), INDEX(TRACER), TEXT("fxt: cost of a call"),
 	        0, cost, COUNT(cost), 0);
 	assert_int_equal(RUN(report, "--corrected"), FXT_DONE);
-	HAS_LINES("without what recording cost: 10000.0 ns within and 20000.0 ns around each call, +/- "
+	HAS_LINES("without the cost of recording: 10000.0 ns within and 20000.0 ns around each call, +/- "
 	          "1000.0 ns",
 	        "       calls        total          +/-         self          +/-  function",
 	        "           1     1.160 ms     2.000 us     1.150 ms     2.000 us  main",

@@ -528,7 +528,7 @@ static void size_zero(void **state)
 		assert_true(fxt_next(&cursor, &r));
 		assert_false(fxt_next(&cursor, &r));
 		assert_string_equal(
-		        cursor.fault.reason, "record of size 0, so nothing behind it can be found");
+		        cursor.fault.reason, "record of size 0, so nothing after it can be found");
 		assert_int_equal(cursor.fault.offset, 8);
 		assert_false(cursor.fault.truncated);
 		assert_false(fxt_next(&cursor, &r));
