@@ -140,7 +140,8 @@ void fxt_say_all(void)
 	waiting.process = 0;
 	pthread_mutex_unlock(&waiting.lock);
 	if (lost)
-		fxt_say("%u more lines are lost, for which there was no room while nobody read these", lost);
+		fxt_say("%u more lines are lost: standard error was not read, and there was no room for them",
+		        lost);
 }
 
 /* ---- a line ---- */

@@ -45,8 +45,8 @@ int fxt_runtime_dir_check(const struct fxt_runtime_dir *dir)
 
 const char *fxt_runtime_dir_error(int error)
 {
-	return error == EACCES ? "it is not a directory of this user's that nobody else may enter; let "
-	                         "XDG_RUNTIME_DIR name a directory to make another one in"
+	return error == EACCES ? "it is not a directory that only this user may enter; set XDG_RUNTIME_DIR "
+	                         "to a directory for another one"
 	                       : strerror(error);
 }
 

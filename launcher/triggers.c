@@ -18,7 +18,7 @@ static const char *trigger_read_pattern(struct fxt_trigger *t, const char *text,
 {
 	(void)text;
 	t->pattern_bytes = bytes;
-	return bytes ? NULL : "must name a function, or a pattern of some";
+	return bytes ? NULL : "must name a function, or a pattern of functions";
 }
 
 static const char *trigger_read_signal(struct fxt_trigger *t, const char *text, size_t bytes)
@@ -89,8 +89,8 @@ static const char *trigger_read_event(struct fxt_trigger *t, size_t bytes)
 		return t->call_ns > FXT_TIME_MAX_NS ? "has a time that is too long" : NULL;
 	t->event = FXT_TRIGGER_ON_ALERT;
 	if (bytes == 0 || bytes >= sizeof(t->alert))
-		return "must be the name of an alert, of 1 to 14 bytes, or a function and a time, and what "
-		       "it does, such as slow:snapshot or 'serve>5ms:snapshot'";
+		return "must be an alert of 1 to 14 bytes, or a function and a time, and then an action, "
+		       "such as slow:snapshot or 'serve>5ms:snapshot'";
 	memcpy(t->alert, t->text, bytes);
 	return NULL;
 }
@@ -119,7 +119,7 @@ static const char *trigger_read_every(struct fxt_trigger *t, const char *text)
 	t->is_limited = false;
 	return fxt_duration_parse(text, &t->every_ns)
 	               ? NULL
-	               : "how often it does so must be a time with a unit, such as snapshot/10s";
+	               : "the condition must be a time with a unit, such as snapshot/10s";
 }
 
 static const char *trigger_read_condition(struct fxt_trigger *t, const char *text, size_t bytes)
@@ -162,11 +162,10 @@ static const char *trigger_read_conditions(struct fxt_trigger *t, const char *te
 static const char *trigger_check(const struct fxt_trigger *t)
 {
 	if (t->event == FXT_TRIGGER_ON_LONG_CALL && t->action == FXT_TRIGGER_START)
-		return "a call is not seen before recording is started; what starts it is that a call "
-		       "begins, as in "
-		       "'serve=begin:start'";
+		return "calls are not seen before recording starts; the beginning of a call can start it, as "
+		       "in 'serve=begin:start'";
 	if (fxt_trigger_is_of_process(t) && (t->every_ns || t->after_ns))
-		return "a call that begins or ends starts and stops recording at once, and each time or "
+		return "a call that begins or ends starts or stops recording at once: the only condition is "
 		       "once-after=N";
 	return NULL;
 }
@@ -189,7 +188,7 @@ const char *fxt_trigger_read(struct fxt_trigger *t, const char *text)
 		return wrong;
 	action_bytes = strcspn(colon + 1, "/");
 	if (!fxt_value_word(colon + 1, action_bytes, actions, COUNT(actions), &t->action))
-		return "what it does must be start, stop, snapshot or terminate";
+		return "the action must be start, stop, snapshot or terminate";
 	t->is_limited = t->action == FXT_TRIGGER_SNAPSHOT;
 	t->every_ns = t->is_limited ? SNAPSHOT_EVERY_NS : 0;
 	wrong = trigger_read_conditions(t, colon + 1 + action_bytes);

@@ -88,7 +88,7 @@ const char *fxt_value_trace_file(const char *text)
 	if (!*text)
 		return "needs the name of a file";
 	return fxt_ends_with(fxt_span(text), ".gz")
-	               ? "cannot be a .gz: gzip has no part that can be changed later; name a .zst"
+	               ? "cannot be a .gz: a gzip file cannot be changed in part later; name a .zst"
 	               : NULL;
 }
 

@@ -266,7 +266,7 @@ static void warn_of_change(const struct fxt_image *image)
 	fprintf(stderr, "%s: ", program_invocation_short_name);
 	fxt_write_text(stderr, fxt_span(image->path));
 	fprintf(stderr,
-	        " was built again since it was recorded (its build ID was %s): its functions are shown by "
+	        " was rebuilt after the recording (its build ID was %s): its functions are shown by "
 	        "address\n",
 	        image->build_id[0] ? image->build_id : "missing");
 }

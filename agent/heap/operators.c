@@ -51,8 +51,7 @@ static bool operators_are_replaced(void)
 static void *operator_out_of_memory(void *operator)
 {
 	if (!operator) {
-		agent_notice(
-		        "no memory is left, and there is no C++ library to tell the program of it", NULL);
+		agent_notice("out of memory, and no C++ library can report it to the program", NULL);
 		abort();
 	}
 	return operator;

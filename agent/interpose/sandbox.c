@@ -87,7 +87,7 @@ static void sandbox_begins_strict(void)
 static void sandbox_end_standalone(void)
 {
 	if (agent_is_standalone && load_relaxed(&agent_recording) != AGENT_QUIET)
-		agent_notice("nothing can be written any more, as the program confines itself (seccomp); its "
+		agent_notice("the program confines itself (seccomp), so nothing more can be written; its "
 		             "trace ends here",
 		        NULL);
 	agent_standalone_end();

@@ -215,7 +215,7 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	if (result < 0)
 		trouble = "the trace manager does not answer";
 	else if (welcome.version != FXT_SHARED_VERSION || welcome.status == FXT_WELCOME_VERSION)
-		trouble = "the trace manager is of another version than libfxtagent.so";
+		trouble = "the trace manager and libfxtagent.so have different versions";
 	else if (welcome.status == FXT_WELCOME_OK && fds[1] < 0)
 		trouble = "no descriptors left for the memory of the trace";
 	else if (welcome.status == FXT_WELCOME_OK &&

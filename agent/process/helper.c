@@ -151,7 +151,8 @@ static void helper_spawn(void)
 	                                         &helper.tid, thread_pointer) > 0;
 
 	if (!is_there && agent_is_standalone)
-		agent_notice("no thread to write the trace with: it has what the buffer holds", NULL);
+		agent_notice(
+		        "no thread can be made to write the trace: it has only what the buffer holds", NULL);
 }
 
 void agent_helper_set_idle(uint64_t nanoseconds)

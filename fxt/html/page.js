@@ -125,7 +125,7 @@ const page = (() => {
     if (data.ends_without_begin) warn(section, `${plural(data.ends_without_begin, 'end')} of a duration without its beginning: ignored.`);
     if (data.malformed) warn(section, `${plural(data.malformed, 'malformed record')}: skipped.`);
     if (!data.is_whole) warn(section, 'The file is broken; everything after the break is missing.');
-    if (!data.is_finished) warn(section, 'The trace is unfinished: fxtrun did not come to write its end; recorded in streaming mode it has all calls that had returned a second before.');
+    if (!data.is_finished) warn(section, 'The trace is unfinished: fxtrun was killed before it wrote the end. In streaming mode the trace has all calls that had returned a second before.');
     if (data.is_recovered) warn(section, 'The trace was recovered after the manager was killed: later context switches and processes are missing.');
     if (data.bytes_unwritten) warn(section, `The trace is cut: its file had no room for ${plural(data.bytes_unwritten, 'byte')} of records.`);
     if (data.processes_dropped) warn(section, `${plural(data.processes_dropped, 'process', 'processes')} that had ended made room for later ones and ${data.processes_dropped === 1 ? 'is' : 'are'} missing in all figures, with ${plural(data.records_dropped, 'record')}.`);

@@ -14,7 +14,7 @@
 static const char *filter_is_refused(const struct fxt_session *session)
 {
 	if (session->recording.state == FXT_SESSION_READY)
-		return "no recording is being made; the next one is told what it is to have by fxtctl record";
+		return "no recording is being made; fxtctl record has options for the next one";
 	return fxt_filter_is_changing(session) ? "another change of the filter is under way; try again"
 	                                       : NULL;
 }
@@ -22,7 +22,7 @@ static const char *filter_is_refused(const struct fxt_session *session)
 /* The same for a change that needs names. */
 static const char *filter_names_are_refused(const struct fxt_session *session)
 {
-	return session->config.options->raw ? "--raw leaves functions without names, by which filters choose"
+	return session->config.options->raw ? "filters need the names of functions, which --raw leaves out"
 	                                    : NULL;
 }
 
@@ -32,8 +32,8 @@ static const char *filter_refusal(const struct fxt_filter_params *wish, const st
 	const char *refusal = wish->patterns || wish->has_depth ? filter_names_are_refused(session) : NULL;
 
 	if (wish->has_limits && !fxt_filter_may_limit(session))
-		return "the session keeps no sums of calls that are left out; begin it with fxtrun "
-		       "--min-duration or --max-calls, as --min-duration=0us, which leaves nothing out";
+		return "the session keeps no sums of elided calls; begin it with fxtrun --min-duration or "
+		       "--max-calls, such as --min-duration=0us, which elides nothing";
 	return refusal ? refusal : filter_is_refused(session);
 }
 
@@ -122,7 +122,7 @@ static const char *filter_read_trigger(const struct fxt_session *session, json_t
 
 	if (json_object_size(params) != 1 || (add && !json_is_string(add)) ||
 	        (remove && !json_is_integer(remove)))
-		return "there must be a trigger, as text, or the number of one to remove";
+		return "there must be a trigger, as text, or the number of a trigger to remove";
 	if (remove) {
 		*index = (uint32_t)json_integer_value(remove) - 1;
 		*trigger = (struct fxt_trigger){0};
@@ -146,7 +146,7 @@ static const char *filter_trigger_refusal(
 	const char *refusal = fxt_trigger_is_of_calls(trigger) ? filter_names_are_refused(session) : NULL;
 
 	if (index == FXT_TRIGGERS)
-		return "a recording has 15 triggers at most, those of calls counted that were removed";
+		return "a recording has at most 15 triggers, including removed ones that calls raised";
 	if (trigger->action == FXT_TRIGGER_SNAPSHOT &&
 	        session->config.options->buffering_mode != FXT_CIRCULAR)
 		return "only a circular buffer has snapshots; fxtrun --buffering-mode=circular has one";

@@ -95,7 +95,7 @@ void fxt_methods_call(
 		fxt_rpc_refuse(&unknown, FXT_RPC_PARSE_ERROR, "this is not JSON");
 	else if (!version || strcmp(version, "2.0") != 0 || !name ||
 	         (id && !json_is_string(id) && !json_is_number(id) && !json_is_null(id)))
-		fxt_rpc_refuse(&unknown, FXT_RPC_INVALID_REQUEST, "this is no request of JSON-RPC 2.0");
+		fxt_rpc_refuse(&unknown, FXT_RPC_INVALID_REQUEST, "this is not a JSON-RPC 2.0 request");
 	else
 		method_call(controller, &request, name, json_object_get(object, "params"));
 	json_decref(object);
@@ -105,6 +105,6 @@ void fxt_methods_refuse_line(struct fxt_connection *connection)
 {
 	const struct fxt_request unknown = {connection, json_null()};
 
-	fxt_rpc_refuse(&unknown, FXT_RPC_INVALID_REQUEST, "no request may be so long");
+	fxt_rpc_refuse(&unknown, FXT_RPC_INVALID_REQUEST, "the request is too long");
 	fxt_connection_close(connection);
 }

@@ -20,7 +20,7 @@ void fxt_call_initialize_tracing(
 	struct fxt_options options = *controller->session->config.options;
 	const struct fxt_session *s = controller->session;
 	const char *wrong = "the session is initialized already, and makes one recording; fxtrun "
-	                    "--start=idle begins one that makes any number";
+	                    "--start=idle makes any number";
 	char error[2 * PATH_MAX + 256];
 
 	if (s->recording.state == FXT_SESSION_READY) {
@@ -29,7 +29,8 @@ void fxt_call_initialize_tracing(
 		                      sizeof(error)) != 0)
 			wrong = error;
 	} else if (fxt_session_is_idle_session(s)) {
-		snprintf(error, sizeof(error), "another recording is being made, into %s; one at a time",
+		snprintf(error, sizeof(error),
+		        "another recording is being made, into %s; only one can be made at a time",
 		        options.output_file);
 		wrong = error;
 	}
@@ -67,7 +68,7 @@ static bool recording_await_trace(struct fxt_controller *controller, const struc
 		controller->terminations[i] = fxt_rpc_keep(request);
 		return true;
 	}
-	fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST, "enough clients wait for the end of the session");
+	fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST, "too many clients wait for the end of the session");
 	return false;
 }
 

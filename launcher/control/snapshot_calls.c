@@ -53,7 +53,7 @@ static const char *snapshot_refusal(
 	if (controller->session->recording.state == FXT_SESSION_READY)
 		return "tracing is not initialized";
 	if (snapshot_find(controller, connection))
-		return "this client's last snapshot is not there yet";
+		return "this client's last snapshot is not complete yet";
 	return NULL;
 }
 

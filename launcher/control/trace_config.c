@@ -56,8 +56,8 @@ static const char *config_size(json_t *value, uint64_t *bytes)
 	return NULL;
 }
 
-static const char idle_buffers[] =
-        "the sizes of buffers are those that fxtrun --start=idle was given: processes have theirs already";
+static const char idle_buffers[] = "the sizes of buffers are those given to fxtrun --start=idle: the "
+                                   "processes have their buffers already";
 
 static const char *config_buffer_size(json_t *value, struct fxt_options *o)
 {
@@ -163,7 +163,7 @@ static const char *config_filter(json_t *config, struct fxt_options *o, char *te
 	if (!wrong && triggers)
 		wrong = config_triggers(triggers, o, &read.filter, text, text_bytes);
 	if (!wrong && read.patterns && o->raw)
-		wrong = "--raw leaves functions without names, by which filters choose";
+		wrong = "filters need the names of functions, which --raw leaves out";
 	if (wrong || !read.patterns) {
 		if (wrong != text)
 			snprintf(text, text_bytes, "%s", wrong ? wrong : "");
@@ -205,7 +205,7 @@ static const char *config_version(json_t *value, struct fxt_options *o)
 	 * part stands for our value. */
 	return json_integer_value(major) < 0 ||
 	                       (json_integer_value(major) == 0 && minor && json_integer_value(minor) < 1)
-	               ? "version: traces are of version 0.1, and not of an earlier one"
+	               ? "version: only traces of version 0.1 can be made"
 	               : NULL;
 }
 
@@ -245,8 +245,8 @@ const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, c
 	json_object_foreach(config, name, value) known +=
 	        fxt_filter_params_has(name) || !strcmp(name, "triggers");
 	if (!wrong && known < json_object_size(config))
-		wrong = "there is a field that is none of a TraceConfig";
+		wrong = "there is a field that a TraceConfig does not have";
 	if (!wrong && options->muting_percent && options->buffering_mode != FXT_STREAMING)
-		wrong = "buffering_mode must be STREAMING where functions are to be muted (--auto)";
+		wrong = "buffering_mode must be STREAMING to mute functions (--auto)";
 	return wrong ? wrong : config_filter(config, options, text, text_bytes);
 }

@@ -113,8 +113,8 @@ static void trigger_say_passed(struct fxt_controller *controller, uint32_t index
 
 	if (state->passed && trigger->is_limited)
 		fxt_say("--trigger=%s was raised %" PRIu64
-		        " time%s more within a second of a snapshot, and took none; "
-		        "a time says otherwise, as in snapshot/100ms, or snapshot/0s for each",
+		        " time%s more within a second of a snapshot, and took none; snapshot/100ms takes "
+		        "more, snapshot/0s takes each",
 		        trigger->text, state->passed, state->passed == 1 ? "" : "s");
 	*state = (struct fxt_trigger_state){0};
 }

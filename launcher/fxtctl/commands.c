@@ -274,8 +274,7 @@ static void filter_must_change(const char *method, json_t *params)
 
 	if (!fxtctl_show_json(result) && late)
 		fprintf(stderr,
-		        "fxtctl: %" PRId64
-		        " process%s ha%s not heard of it yet: stopped, perhaps, or confined\n",
+		        "fxtctl: %" PRId64 " process%s ha%s not changed yet: stopped, perhaps, or confined\n",
 		        late, late == 1 ? "" : "es", late == 1 ? "s" : "ve");
 	json_decref(result);
 }
@@ -319,7 +318,7 @@ void fxtctl_filter(void)
 
 	if (json_object_size(params) == 0)
 		fxt_client_fail(
-		        2, "filter: needs an option that says what is recorded; fxtctl --help lists them");
+		        2, "filter: needs an option that says what to record; fxtctl --help lists them");
 	filter_must_change("SetFilter", params);
 }
 

@@ -122,9 +122,8 @@ static json_t *record_await_trace(void)
 	} while (reply && json_integer_value(json_object_get(reply, "id")) != 1);
 	if (!reply)
 		fxt_client_fail(1,
-		        "session %s ended before the trace was final; if its recorder was killed, what is "
-		        "left "
-		        "is being put into %s",
+		        "session %s ended before the trace was final; if its manager was killed, what is "
+		        "left goes into %s",
 		        client.session, fxtctl.file);
 	fxt_client_check(&client, reply);
 	return reply;

@@ -141,7 +141,7 @@ static enum fxt_command_line_result command_line_take(
 		option = option_of(value);
 		if (is_project && option->is_for_command_line) {
 			snprintf(error, error_bytes,
-			        "--%s is refused in a project's file, which has no outputs and no actions",
+			        "--%s is refused in a project's file, which may not set outputs or actions",
 			        option->name);
 			return FXT_COMMAND_LINE_WRONG;
 		}
@@ -235,7 +235,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 		return result;
 	if (o->filter.count && o->raw) {
 		snprintf(error, error_bytes,
-		        "--raw leaves functions without names, by which filters choose: use "
+		        "filters need the names of functions, which --raw leaves out: use "
 		        "one or the other");
 		return FXT_COMMAND_LINE_WRONG;
 	}
@@ -243,14 +243,15 @@ enum fxt_command_line_result fxt_command_line_parse(
 		snprintf(error, error_bytes, "--auto: %s",
 		        o->raw ? "functions are muted by their names, which --raw leaves out: use one or the "
 		                 "other"
-		               : "which calls are many is seen as they are written, in streaming mode alone");
+		               : "calls are counted as they are written, which happens only in streaming "
+		                 "mode");
 		return FXT_COMMAND_LINE_WRONG;
 	}
 	if (o->start == FXT_START_IDLE && (!o->keeps_old || o->duration_ns || o->populate)) {
 		snprintf(error, error_bytes, "--start=idle: %s",
 		        !o->keeps_old ? "each recording has a file of its own, which fxtctl record -o names"
-		        : o->duration_ns ? "how long it records is said by fxtctl record --duration"
-		                         : "memory is there for recordings only: leave --populate out");
+		        : o->duration_ns ? "fxtctl record --duration says how long to record"
+		                         : "buffers exist only during recordings: leave --populate out");
 		return FXT_COMMAND_LINE_WRONG;
 	}
 	o->program = argv + optind;

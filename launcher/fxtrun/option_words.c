@@ -55,7 +55,7 @@ const char *fxt_option_words(char *text, char **words, size_t room, int *count)
 static const char *project_file_doubt(const struct stat *file)
 {
 	if (!S_ISREG(file->st_mode))
-		return "it is no regular file";
+		return "it is not a regular file";
 	if (file->st_uid != geteuid())
 		return "it belongs to another user";
 	if (file->st_mode & (S_IWGRP | S_IWOTH))

@@ -224,7 +224,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	        fxt_memory_adopt(&p.memory, heir->buffer_fd, heir->control_fd, r->options->buffering_mode);
 
 	if (error) {
-		fxt_say("what process %d recorded last is lost: %s", heir->entry->pid, strerror(error));
+		fxt_say("the last records of process %d are lost: %s", heir->entry->pid, strerror(error));
 		r->totals.incomplete = true;
 		return;
 	}
@@ -306,7 +306,7 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	fxt_totals_join_images(&r->totals, r->images, r->image_count);
 	free(r->images);
 	if (missing)
-		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
+		fxt_say("the last records of %u process%s are lost: the memory was not handed over in time",
 		        missing, missing == 1 ? "" : "es");
 	/* Only the archive has the open calls of processes that had ended. */
 	fxt_description_find_open_calls(&r->archive);
@@ -316,7 +316,7 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	if (!missing && r->totals.processes)
 		error = fxt_archive_finish(&r->archive, FXT_ARCHIVE_RECOVERED);
 	if (error)
-		fxt_say("%s says that it is unfinished, although it is not: %s", r->output->name,
+		fxt_say("%s is complete, but says that it is unfinished: %s", r->output->name,
 		        strerror(error));
 	if (fxt_trace_output_finish(r->output, &options, &r->bytes, line, sizeof(line)) != 0)
 		fxt_say("%s", line);
@@ -338,19 +338,18 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 
 	fxt_recovery_receive(r);
 	if (r->options->start == FXT_START_IDLE) {
-		fxt_say("the process that records was killed by signal %d; the program goes on, and no more "
-		        "recordings can be made of it%s%s",
-		        signal, r->has_archive ? "; what is left of the latest goes into " : "",
+		fxt_say("the manager was killed by signal %d; the program goes on, and cannot be recorded "
+		        "any more%s%s",
+		        signal, r->has_archive ? "; what is left of the last recording goes into " : "",
 		        r->has_archive ? r->output->name : "");
 	}
 	if (!r->has_archive)
 		return;
 	/* A controller's session ends with its connection, which the manager had. */
 	if (r->options->start == FXT_START_CONTROLLER) {
-		fxt_say("the process that recorded was killed by signal %d; the trace gets what is left",
-		        signal);
+		fxt_say("the manager was killed by signal %d; the trace gets what is left", signal);
 	} else if (r->options->start != FXT_START_IDLE) {
-		fxt_say("the process that recorded was killed by signal %d; the trace gets what is left once "
+		fxt_say("the manager was killed by signal %d; the trace gets what is left once "
 		        "the program has ended, or by fxtctl recover",
 		        signal);
 		fxt_recovery_wait(r, signals);

@@ -47,9 +47,8 @@ static json_t *client_state(const struct fxt_recovery *r)
 
 static void client_answer(struct fxt_recovery *r, int client, json_t *request)
 {
-	static const char killed[] =
-	        "the process that recorded was killed; fxtctl recover has what is left made "
-	        "a trace now, else that is done once the program has ended";
+	static const char killed[] = "the manager was killed; fxtctl recover makes a trace of what is left "
+	                             "now, otherwise that is done once the program has ended";
 	const char *method = json_string_value(json_object_get(request, "method"));
 	json_t *id = json_object_get(request, "id");
 

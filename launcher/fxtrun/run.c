@@ -42,7 +42,7 @@ static void run_say_unknown_categories(const struct fxt_categories *categories)
 	const char *name = NULL;
 
 	while ((name = fxt_categories_unknown(categories, name)))
-		fxt_say("no event has a category %s; there are function, heap, process and sync", name);
+		fxt_say("no event has the category %s; there are function, heap, process and sync", name);
 }
 
 /* Prints the functions that --auto has muted. Returns true if there are any. */
@@ -59,7 +59,7 @@ static bool run_say_muted(const struct fxt_run *run, uint64_t ticks_per_second)
 			fxt_say("%s", line);
 		}
 	if (muted > MUTED_SAID)
-		fxt_say("muted by --auto: %u functions more, which fxt info lists", muted - MUTED_SAID);
+		fxt_say("muted by --auto: %u more functions, which fxt info lists", muted - MUTED_SAID);
 	return muted > 0;
 }
 
@@ -72,15 +72,14 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
 
 	if (run_say_muted(run, ticks_per_second))
-		fxt_say("fxt suggest%s%s prints options that leave them out from the beginning", space, name);
+		fxt_say("fxt suggest%s%s prints options that exclude them from the beginning", space, name);
 	else if (fxt_summary_suggests(&run->totals))
-		fxt_say("half of the events or more are short calls of a few functions: fxt suggest%s%s "
-		        "prints options that leave them out",
+		fxt_say("at least half of the events are short calls of a few functions: fxt suggest%s%s "
+		        "prints options that exclude them",
 		        space, name);
 	if (waited_ns >= WAITED_MUCH_NS)
-		fxt_say("threads waited %s in all for the recorder to make room: fewer functions (fxt "
-		        "suggest%s%s) "
-		        "or --on-full=drop would have spared them that",
+		fxt_say("threads waited %s in all for room in the buffer: fewer functions (fxt suggest%s%s) "
+		        "or --on-full=drop avoid that",
 		        fxt_time_text(waited_ns).text, space, name);
 }
 
@@ -104,7 +103,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	if (run->session.archive.error)
 		trace.is_complete = false;
 	if (result != 0) {
-		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,
+		fxt_say("%s is complete, but says that it is unfinished: %s", run->output.name,
 		        strerror(result));
 		trace.is_complete = false;
 	}
@@ -363,13 +362,13 @@ static int run_initialize(void *context, const struct fxt_options *options, cons
 
 	if (stat(options->output_file, &status) == 0 && S_ISFIFO(status.st_mode)) {
 		snprintf(error, error_bytes,
-		        "%s is a named pipe, whose reader all would wait for; name a file",
+		        "%s is a named pipe, and recordings would wait for its reader; name a file",
 		        options->output_file);
 		return -1;
 	}
 	if (fxt_session_is_idle_session(&run->session) &&
 	        fxt_trace_output_is_standard(options->output_file)) {
-		snprintf(error, error_bytes, "%s is where the program's text goes; name a file",
+		snprintf(error, error_bytes, "%s is where the program prints; name a file",
 		        options->output_file);
 		return -1;
 	}

@@ -126,8 +126,7 @@ static void acceptor_receive_hello(struct fxt_pending_connection *pending)
 			if (p)
 				fxt_session_welcomed(a->session, p, sent);
 		} else if (!a->unknown_peer_said) {
-			fxt_say("process %d spoke to the session without being a provider; it was not "
-			        "answered",
+			fxt_say("process %d connected to the session and is not a provider; it got no answer",
 			        peer.pid);
 			a->unknown_peer_said = true;
 		}

@@ -161,7 +161,7 @@ struct fxt_provider *fxt_session_connect(
 	if (hello->version != FXT_SHARED_VERSION) {
 		welcome->status = FXT_WELCOME_VERSION;
 		fxt_session_refuse(s, &identity, pid,
-		        "its " FXT_AGENT_FILE " is of another version than fxtrun; use that of fxtrun");
+		        "its " FXT_AGENT_FILE " has another version than fxtrun; use that of fxtrun");
 		return NULL;
 	}
 	if (!session_is_followed(s, pid, hello)) {

@@ -83,8 +83,8 @@ void fxt_session_end_all(struct fxt_session *s)
 		is_confined = load_relaxed(&p->memory.control->commands_ignored);
 		p->is_kept = fxt_provider_follows(p, false) && !is_confined;
 		if (!p->is_kept)
-			fxt_provider_say(p, "cannot be told to stop%s, and is recorded no more",
-			        is_confined ? ", since it has confined itself (seccomp)" : "");
+			fxt_provider_say(p, "cannot be stopped%s, and is not recorded any more",
+			        is_confined ? ", because it has confined itself (seccomp)" : "");
 		fxt_session_end_provider(s, p, p->is_kept ? FXT_ENDED_NORMALLY : FXT_STILL_RUNNING);
 	}
 }

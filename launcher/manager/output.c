@@ -138,7 +138,7 @@ int fxt_trace_output_open(struct fxt_trace_output *o, const char *name, bool def
 		        fxt_trace_output_is_standard(name)
 		                ? "%s: standard output and standard error are the same file, and the "
 		                  "program's text would be in the trace; choose another place%s"
-		                : "%s is where the program's text goes, which would be in the trace; choose "
+		                : "%s is where the program prints, so its text would be in the trace; choose "
 		                  "another place%s",
 		        name, advice);
 		return -1;
@@ -288,7 +288,7 @@ static int output_rewritten(const struct fxt_trace_output *o, int result,
 	if (!fault->reason)
 		return 0;
 	snprintf(error, error_bytes,
-	        "%s: %s at byte %" PRIu64 " of the records; those behind it were left out", o->name,
+	        "%s: %s at byte %" PRIu64 " of the records; the records after it were dropped", o->name,
 	        fault->reason, fault->offset);
 	return -1;
 }

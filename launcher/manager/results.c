@@ -115,13 +115,13 @@ static void results_say_confined(struct fxt_provider *p, const struct fxt_death 
 	if (death->origin != FXT_DEATH_BY_FAULT || load_relaxed(&p->memory.control->commands_ignored))
 		return;
 	if (death->signal == SIGSYS)
-		fxt_provider_say(p, "was killed for a system call: a seccomp filter that it set by an "
-		                    "instruction of its own, not by "
-		                    "libc's prctl() or syscall(), meets those of the recording too");
+		fxt_provider_say(p, "was killed for a system call: it set a seccomp filter by an instruction "
+		                    "of its own, not by libc's prctl() or syscall(), and such a filter "
+		                    "applies to the recording's system calls too");
 	else if (p->seccomp == FXT_SECCOMP_STRICT || p->seccomp == FXT_SECCOMP_KILLED)
 		fxt_provider_say(p,
 		        "was killed in seccomp's strict mode, which it entered by an instruction of its own, "
-		        "not by libc's prctl() or syscall(): to record a call then is against its rules");
+		        "not by libc's prctl() or syscall(): strict mode does not allow recording a call");
 }
 
 /* Writes when the process ended; its open calls end there. */
@@ -214,8 +214,8 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		        "libraries; choose a larger --buffer-size");
 	if (load_relaxed(&p->memory.control->sites_stuck))
 		fxt_provider_say(p,
-		        "has functions whose calls are missing: the system let calls of hooks "
-		        "be taken out of its code, and not put back; --no-patch leaves them there");
+		        "lacks calls of some functions: hook calls were patched out of its code, and the "
+		        "system did not let them be put back; --no-patch leaves them there");
 	if (state == FXT_STATE_RECORDING) {
 		results_take(p, FXT_STATE_SAVING_REST, p->ending, p->end_ticks);
 		if (p->collector.threads)

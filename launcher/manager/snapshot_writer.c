@@ -124,8 +124,8 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		fxt_snapshot_free(&snapshot);
 	}
 	if (reason) {
-		fxt_say("%.*s[%d] is not whole in the snapshot: %s", p->identity.name_bytes, p->identity.name,
-		        p->pid, reason);
+		fxt_say("%.*s[%d] is incomplete in the snapshot: %s", p->identity.name_bytes,
+		        p->identity.name, p->pid, reason);
 		copy->totals->incomplete = true;
 	}
 }
@@ -214,7 +214,7 @@ static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_resu
 		return;
 	result->totals.events -= rewrite.calls_left_out;
 	if (rewrite.fault.reason)
-		fxt_say("%s: %s; what is behind it was left out", result->path, rewrite.fault.reason);
+		fxt_say("%s: %s; the rest was dropped", result->path, rewrite.fault.reason);
 	if (stat(result->path, &status) == 0)
 		result->bytes = (uint64_t)status.st_size;
 }

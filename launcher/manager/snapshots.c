@@ -143,7 +143,7 @@ const char *fxt_snapshots_request(
 	struct fxt_snapshot_request *request = s->requests + s->count;
 
 	if (s->session->config.options->buffering_mode != FXT_CIRCULAR)
-		return "only a session with --buffering-mode=circular can give one";
+		return "only a session with --buffering-mode=circular can write one";
 	if (s->count == FXT_SNAPSHOTS_WAITING)
 		return "too many are waiting to be written";
 	if (strlen(path) >= sizeof(request->path))

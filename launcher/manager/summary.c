@@ -79,7 +79,8 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	struct line line = {text, text_bytes, 0};
 
 	if (totals->was_not_started && totals->refused == 0) {
-		summary_add(&line, "nobody started the recording (fxtctl start does), no events: %s", output);
+		summary_add(&line, "the recording was never started (fxtctl start does that), no events: %s",
+		        output);
 		return;
 	}
 	if (totals->processes == 0 && totals->refused == 0) {
@@ -105,7 +106,7 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	if (totals->elided.calls) {
 		summary_add(&line, " (");
 		summary_add_number(&line, totals->elided.calls);
-		summary_add(&line, " call%s left out, %s)", totals->elided.calls == 1 ? "" : "s",
+		summary_add(&line, " call%s elided, %s)", totals->elided.calls == 1 ? "" : "s",
 		        fxt_time_text((double)totals->elided.ns).text);
 	}
 	if (totals->processes_dropped) {
@@ -116,7 +117,7 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		        totals->processes_dropped == 1 ? "was" : "were");
 	}
 	if (totals->has_kept_old)
-		summary_add(&line, " (the one before is %s" FXT_TRACE_OUTPUT_OLD ")", output);
+		summary_add(&line, " (the previous one is %s" FXT_TRACE_OUTPUT_OLD ")", output);
 	if (totals->events == 0 && totals->processes && !totals->without_calls)
 		summary_add(&line,
 		        totals->has_own_hooks

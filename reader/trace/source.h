@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The opened file. If it is no regular file, all that is known is that it is for its owner
+/* The opened file. If it is not a regular file, all that is known is that it is for its owner
  * alone. */
 struct fxt_source_file {
 	dev_t device;

@@ -130,13 +130,13 @@ python()
 	[ -z "$(fxtctl categories 'sy*,lock')" ]
 	[ "$(fxtctl --json categories heap,lock)" = '{}' ]
 	ends
-	[ "$(grep -c 'fxtrun: no event has a category lock; there are function, heap, process and sync' err)" = 1 ]
+	[ "$(grep -c 'fxtrun: no event has the category lock; there are function, heap, process and sync' err)" = 1 ]
 	[ "$(fxt dump x.fxt | grep -c 'fxt: filter.*--categories=sy\*,lock"')" = 1 ]
 	start -o x.fxt --raw
-	says 1 'fxtctl: session srv: --raw leaves functions without names, by which filters choose' fxtctl categories function
+	says 1 'fxtctl: session srv: filters need the names of functions, which --raw leaves out' fxtctl categories function
 	ends
 	start --start=idle
-	says 1 'fxtctl: session srv: no recording is being made; the next one is told what it is to have by fxtctl record' \
+	says 1 'fxtctl: session srv: no recording is being made; fxtctl record has options for the next one' \
 		fxtctl categories function
 	ends
 }

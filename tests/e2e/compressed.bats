@@ -186,7 +186,7 @@ seekable()
 }
 
 @test "a .gz is refused before the program runs" {
-	says 125 "fxtrun: --output-file=trace.fxt.gz: cannot be a .gz: gzip has no part that can be changed later; name a .zst" \
+	says 125 "fxtrun: --output-file=trace.fxt.gz: cannot be a .gz: a gzip file cannot be changed in part later; name a .zst" \
 		fxtrun -o trace.fxt.gz touch ran
 	[ ! -e ran ]
 }

@@ -53,7 +53,7 @@ adds_up()
 	arguments=(plain 3 100)
 	for option in --buffer-size=64K --buffering-mode=oneshot --buffering-mode=circular; do
 		brief 500000 -t 500us "$option"
-		grep -q ' 0 lost, .*([0-9,]* calls left out, ' err
+		grep -q ' 0 lost, .*([0-9,]* calls elided, ' err
 		diff made <(cut -f1,2 whole)
 		adds_up
 		awk -F'\t' '$1 == "leaf" { l = $3 } $1 == "slow" { s = $3 } END { exit l < 20000 || s != 0 }' whole
@@ -174,7 +174,7 @@ first()
 	arguments=(plain 3 100)
 	for option in --buffer-size=64K --buffering-mode=oneshot --buffering-mode=circular; do
 		first 20 --max-calls=20 "$option"
-		grep -q ' 0 lost, .*([0-9,]* calls left out, ' err
+		grep -q ' 0 lost, .*([0-9,]* calls elided, ' err
 		adds_up
 		is_told leaf 'n - left == 20'
 		is_told peek 'n - left >= 20' # inside of a few is a wait
@@ -291,7 +291,7 @@ unknown()
 	says 125 "fxtrun: --min-duration=a::b: must be a pattern and a time with a unit, such as parse:10us" fxtrun -t a::b true
 	says 125 "fxtrun: --min-duration=:1ms: is empty" fxtrun -t :1ms true
 	says 125 "fxtrun: --min-duration=/[/:1ms: Invalid regular expression" fxtrun -t '/[/:1ms' true
-	says 125 "fxtrun: --raw leaves functions without names, by which filters choose: use one or the other" fxtrun --raw -t a:1ms true
+	says 125 "fxtrun: filters need the names of functions, which --raw leaves out: use one or the other" fxtrun --raw -t a:1ms true
 	says 125 "fxtrun: --max-calls=-1: must be a number of calls, such as 100" fxtrun --max-calls=-1 true
 	says 125 "fxtrun: --max-calls=a:b: must be a pattern and a number of calls, such as parse:100" fxtrun --max-calls=a:b true
 	fxtrun -o some.fxt -t sorce:1ms "$BATS_FILE_TMPDIR/brief" counts plain 0 1 2>err

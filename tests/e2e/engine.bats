@@ -361,7 +361,7 @@ waited_ms()
 	done
 	[ "$waited" -gt 1010 ]
 	python3 -c 'import re, sys
-told = re.search("threads waited ([0-9.]+) s in all for the recorder", open("said").read())[1]
+told = re.search("threads waited ([0-9.]+) s in all for room in the buffer", open("said").read())[1]
 assert abs(float(told) * 1000 - int(sys.argv[1])) <= 10' "$waited"
 }
 

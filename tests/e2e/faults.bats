@@ -65,7 +65,7 @@ all_told()
 		case $how in
 		files) grep -x "fxt: cannot open $PWD/trace.fxt; the trace ends here" said ;;
 		memory) [ "$(decode slices trace.fxt | awk -F'\t' '$3 == "function"' | wc -l)" = 101 ] ;;
-		*) grep -x "fxt: nothing can be written any more, as the program confines itself (seccomp); its trace ends here" said ;;
+		*) grep -x "fxt: the program confines itself (seccomp), so nothing more can be written; its trace ends here" said ;;
 		esac
 	done
 }
@@ -334,7 +334,7 @@ confined()
 	grep ' 0 lost, ' said
 	fxt check trace.fxt
 	[ "$(calls_of trace.fxt leaf)" = 1000000 ]
-	grep -x 'fxt: no thread to write the trace with: .*' told
+	grep -x 'fxt: no thread can be made to write the trace: .*' told
 	# That of main too.
 	kept=$(fxt info alone.fxt | sed -n 's/^\([0-9]*\) calls, .*/\1/p')
 	lost=$(fxt info alone.fxt | sed -n 's/^lost: \([0-9]*\) records, .*/\1/p')

@@ -373,7 +373,7 @@ load steps
 		                   "all calls", "--depth=1 --only-under=outer", "--not-under=outer",
 		                   "--depth=2 --not-under=outer --not-under=leaf", "--not-under==", "all calls"], changes
 		session = Session(["-o", "x.fxt", "--raw"], os.environ["steps"])
-		assert "--raw leaves functions without names" in filter("--exclude=leaf", status=1)
+		assert "names of functions, which --raw leaves out" in filter("--exclude=leaf", status=1)
 		assert session.end()[0] == 0
 	END
 }

@@ -114,7 +114,7 @@ shop()
 	says 125 "fxtrun: --filter-file=none: No such file or directory" fxtrun --filter-file=none true
 	printf 'include a\n\nomit b\n' >patterns
 	says 125 "fxtrun: --filter-file=patterns: line 3 must begin with include, exclude, only-under or not-under" fxtrun --filter-file=patterns true
-	says 125 "fxtrun: --raw leaves functions without names, by which filters choose: use one or the other" \
+	says 125 "fxtrun: filters need the names of functions, which --raw leaves out: use one or the other" \
 		fxtrun --raw --include=a true
 	fxtrun --include=main --exclude=sorce "$BATS_FILE_TMPDIR/shop" rounds 1 >out 2>err
 	grep -qx 'fxtrun: --exclude=sorce matches no function that was called' err

@@ -68,7 +68,7 @@ leaves()
 	says 127 "fxtrun: nosuch: no such program in PATH" fxtrun nosuch
 	says 127 "fxtrun: ./nosuch cannot be run: it does not exist" fxtrun ./nosuch
 	says 126 "fxtrun: ./directory cannot be run: it is a directory" fxtrun ./directory
-	says 126 "fxtrun: ./data cannot be run: it may not be executed; chmod +x allows it, but on a noexec file system" \
+	says 126 "fxtrun: ./data cannot be run: it may not be executed; chmod +x allows it, except on a noexec file system" \
 		fxtrun ./data
 	says 127 "fxtrun: ./script cannot be run: its interpreter /nosuch/sh does not exist" fxtrun ./script
 	[ "$(cat trace.fxt)" = precious ]
@@ -139,11 +139,11 @@ leaves()
 	grep -Ex 'fxtrun: 1,234,569 events, 1 thread, 1 process, 0 lost, 30 MB: trace.fxt' err
 	fxtrun sh -c "'$counted' 5; '$counted' 6; exit" 2>err
 	# 13 calls, three exits, and what the shell learnt of two of them.
-	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the one before is trace.fxt.old\)$' err
+	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the previous one is trace.fxt.old\)$' err
 	fxtrun true 2>err
 	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions\?\)$' err
 	fxtrun --start=paused -o paused.fxt "$counted" 5 2>err
-	grep -x 'fxtrun: nobody started the recording (fxtctl start does), no events: paused.fxt' err
+	grep -x 'fxtrun: the recording was never started (fxtctl start does that), no events: paused.fxt' err
 }
 
 @test "a program that defines the hooks itself: the summary says why nothing is recorded; a library that does is recorded" {
@@ -184,8 +184,8 @@ leaves()
 
 @test "categories that there are none of are told at the end, and the compiler is not blamed for them" {
 	fxtrun --categories=bogus,proc*,functions "$counted" 5 2>err
-	grep -x 'fxtrun: no event has a category bogus; there are function, heap, process and sync' err
-	grep -x 'fxtrun: no event has a category functions; there are .*' err
+	grep -x 'fxtrun: no event has the category bogus; there are function, heap, process and sync' err
+	grep -x 'fxtrun: no event has the category functions; there are .*' err
 	[ "$(grep -c 'no event has' err)" = 2 ]
 	fxtrun --categories=bogus -o bogus.fxt "$counted" 5 2>err
 	grep -Ex 'fxtrun: 0 events, [^(]*' err
@@ -244,7 +244,7 @@ leaves()
 		[ "$(sed '/^fxtrun:/d' said | grep -xE 'text|more' | tr '\n' ' ')" = "text more " ]
 	done
 	both="standard output and standard error are the same file, and the program's text would be in the trace"
-	shared="is where the program's text goes, which would be in the trace; choose another place with -o"
+	shared="is where the program prints, so its text would be in the trace; choose another place with -o"
 	status=0
 	fxtrun -o - touch ran >both 2>&1 || status=$?
 	[ $status = 125 ]
@@ -307,7 +307,7 @@ leaves()
 	fxtrun "$counted" 1 2>err
 	grep -v 'trace.fxt.old' err
 	fxtrun "$counted" 2 2>err
-	grep -E '^fxtrun: .*: trace.fxt \(the one before is trace.fxt.old\)$' err
+	grep -E '^fxtrun: .*: trace.fxt \(the previous one is trace.fxt.old\)$' err
 	leaves 1 trace.fxt.old
 	leaves 2 trace.fxt
 	# Nothing happens to either where the program does not run.
@@ -553,7 +553,7 @@ leaves()
 	fxtrun --help | diff - help
 	for option in --output-file=x --session=x --start=paused --trigger=a:stop --duration=1 --detach --decouple; do
 		printf '# x\n%s\n' "$option" >.fxtrc
-		says 125 "fxtrun: .fxtrc, line 2: ${option%%=*} is refused in a project's file, which has no outputs and no actions" \
+		says 125 "fxtrun: .fxtrc, line 2: ${option%%=*} is refused in a project's file, which may not set outputs or actions" \
 			fxtrun true
 	done
 	echo --no-sched >.fxtrc

@@ -178,7 +178,7 @@ locks_little()
 	traced=0
 	timeout 20 fxtrun -o trace.fxt ./unseen_filter narrow 2>said || traced=$?
 	[ $traced = $((128 + $(kill -l SYS))) ]
-	grep '^fxtrun: unseen_filter\[[0-9]*\] was killed for a system call: a seccomp filter that it set by an instruction' said
+	grep '^fxtrun: unseen_filter\[[0-9]*\] was killed for a system call: it set a seccomp filter by an instruction' said
 	fxt check trace.fxt
 	traced=0
 	./unseen_filter calls || traced=$?

@@ -72,7 +72,7 @@ handed_in()
 }
 
 @test "what is no hello is not answered" {
-	stranger='process [0-9]+ spoke to the session without being a provider; it was not answered'
+	stranger='process [0-9]+ connected to the session and is not a provider; it got no answer'
 	for mode in short_hello long_hello wrong_magic wrong_pid long_name; do
 		beside 0 "closed " "$stranger" "$hostile" $mode
 	done
@@ -80,7 +80,7 @@ handed_in()
 }
 
 @test "an agent of another version is told so" {
-	beside 0 "welcome 2 " 'unnamed\[[0-9]+\] runs untraced: its libfxtagent.so is of another version than fxtrun; use that of fxtrun' \
+	beside 0 "welcome 2 " 'unnamed\[[0-9]+\] runs untraced: its libfxtagent.so has another version than fxtrun; use that of fxtrun' \
 		"$hostile" other_version
 	# Once since no agent can be in a static image, and once since it says hello nevertheless.
 	grep -E ' \(2 ran untraced\)$' err
@@ -187,11 +187,11 @@ handed_in()
 	got=0
 	timeout 60 fxtrun --buffer-size=256K --no-sched -t 1h sh -c '"$hostile" boasts' 2>err >met || got=$?
 	[ "$got" = 125 ]
-	grep -E '^fxtrun: hostile\[[0-9]+\] left records that were not taken: it counts more than there was time for, which was cut$' err
+	grep -E '^fxtrun: hostile\[[0-9]+\] left records that were not taken: it counts more calls than it had time for; the count was cut$' err
 	# A day of all processors has no such numbers: 10^18 are 30 years of calls of one nanosecond.
 	fails grep -E '[0-9]{1,3}(,[0-9]{3}){6}' err
 	fails grep -E '[0-9]{19}' <(fxt info trace.fxt; fxt report trace.fxt)
-	grep -E '^fxtrun: .* calls left out, ' err
+	grep -E '^fxtrun: .* calls elided, ' err
 }
 
 @test "garbage in shared memory" {

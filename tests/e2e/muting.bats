@@ -83,7 +83,7 @@ teardown()
 		assert rounds[0].hot == HOT and rounds[0].start < ticks
 		said = re.search(r"fxtrun: muted by --auto: hot since ([\d.]+ \w+): ([\d,]+) calls recorded until then\n", errors)
 		assert said and said[2] == f"{calls:,}", errors
-		assert "fxtrun: fxt suggest x.fxt prints options that leave them out from the beginning\n" in errors, errors
+		assert "fxtrun: fxt suggest x.fxt prints options that exclude them from the beginning\n" in errors, errors
 		assert not faults("x.fxt"), faults("x.fxt")
 
 		def fxt(*words):
@@ -166,7 +166,7 @@ teardown()
 }
 
 @test "where nobody sees the calls as they are made, and where functions have no names, it is refused" {
-	says 125 "fxtrun: --auto: which calls are many is seen as they are written, in streaming mode alone" \
+	says 125 "fxtrun: --auto: calls are counted as they are written, which happens only in streaming mode" \
 		fxtrun --auto --buffering-mode=circular true
 	says 125 "fxtrun: --auto: functions are muted by their names, which --raw leaves out: use one or the other" \
 		fxtrun --raw --auto=5 true
@@ -235,7 +235,7 @@ teardown()
 	fxtrun --session=srv --start=idle --no-sched --auto sleep 1000 3>&- &
 	job=$!
 	until fxtctl list | grep -q '^srv .* READY '; do :; done
-	says 1 'fxtctl: session srv: buffering_mode must be STREAMING where functions are to be muted (--auto)' \
+	says 1 'fxtctl: session srv: buffering_mode must be STREAMING to mute functions (--auto)' \
 		fxtctl record -o x.fxt --auto --buffering-mode=circular
 	[ ! -e x.fxt ]
 	kill $job

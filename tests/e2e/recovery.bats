@@ -90,7 +90,7 @@ recovered()
 	bereaved --session=left
 	fxtctl list | grep -E "^left +$job +RECOVERABLE +STREAMING +$counted"
 	fxtctl --session=$program status | grep '^state *RECOVERABLE$'
-	says 1 "fxtctl: session left: the process that recorded was killed; fxtctl recover has what is left made a trace now, else that is done once the program has ended" \
+	says 1 "fxtctl: session left: the manager was killed; fxtctl recover makes a trace of what is left now, otherwise that is done once the program has ended" \
 		fxtctl snapshot
 	fxtctl recover | grep '^trace.fxt: [0-9]* events, 0 lost, '
 	wait $job || [ $? = 137 ]

@@ -74,7 +74,7 @@ teardown()
 		fxtctl record -o three.fxt -t 1h >three 3>&- &
 	recording=$!
 	until [ "$(fxtctl --json status | jq -r .state)" = STARTED ]; do :; done
-	says 1 "fxtctl: session srv: another recording is being made, into $PWD/three.fxt; one at a time" \
+	says 1 "fxtctl: session srv: another recording is being made, into $PWD/three.fxt; only one can be made at a time" \
 		fxtctl record -o four.fxt
 	[ ! -e four.fxt ]
 	kill -INT $recording
@@ -183,12 +183,12 @@ teardown()
 	ends
 	says 125 'fxtrun: --start=idle: each recording has a file of its own, which fxtctl record -o names' \
 		fxtrun --start=idle -o a.fxt ./program
-	says 125 'fxtrun: --start=idle: how long it records is said by fxtctl record --duration' \
+	says 125 'fxtrun: --start=idle: fxtctl record --duration says how long to record' \
 		fxtrun --start=idle --duration=1 ./program
 	fxtrun --session=srv --start=paused -o b.fxt sleep 100 3>&- &
 	job=$!
 	until fxtctl status; do :; done
-	says 1 'fxtctl: session srv: the session is initialized already, and makes one recording; fxtrun --start=idle begins one that makes any number' \
+	says 1 'fxtctl: session srv: the session is initialized already, and makes one recording; fxtrun --start=idle makes any number' \
 		fxtctl record -o c.fxt
 	fxtctl terminate
 	wait $job

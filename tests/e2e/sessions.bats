@@ -169,7 +169,7 @@ missing_in()
 @test "other modes give no snapshots, and the program does not get the signal" {
 	record
 	kill -USR1 $recorder
-	await '^fxtrun: no snapshot: only a session with --buffering-mode=circular can give one$' err
+	await '^fxtrun: no snapshot: only a session with --buffering-mode=circular can write one$' err
 	ends
 	[ ! -e trace-1.fxt ]
 }
@@ -325,7 +325,7 @@ client()
 	[ $status = 125 ]
 	[ ! -e ran ]
 	fxtrun "$counted" 10 2>said
-	grep '^fxtrun: no control socket for session [0-9]* in .*: it is not a directory of this user.s that nobody else may enter; let XDG_RUNTIME_DIR ' said
+	grep '^fxtrun: no control socket for session [0-9]* in .*: it is not a directory that only this user may enter; set XDG_RUNTIME_DIR ' said
 	rmdir "$XDG_RUNTIME_DIR/fxt"
 }
 
@@ -364,7 +364,7 @@ fails()
 	await ready other
 	[ "$(fxtctl --json list | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" = 2 ]
 	fails 1 "fxtctl: 2 sessions run; choose one with --session, fxtctl list shows them" fxtctl terminate
-	fails 1 "fxtctl: session other: only a session with --buffering-mode=circular can give one" \
+	fails 1 "fxtctl: session other: only a session with --buffering-mode=circular can write one" \
 		fxtctl --session=other snapshot
 	fxtctl --session=other terminate
 	wait $other || [ $? = 143 ]

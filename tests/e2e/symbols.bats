@@ -86,7 +86,7 @@ without_clones()
 	build ends cc -O2 "$symbols/ends.c"
 	build again cc -O1 "$symbols/ends.c"
 	fxtrun -o ends.fxt ./ends replace again ends 2>said
-	[ "$(grep -c "^fxtrun: $PWD/ends was built again" said)" = 1 ]
+	[ "$(grep -c "^fxtrun: $PWD/ends was rebuilt" said)" = 1 ]
 	[ -z "$(names_in ends.fxt | grep -v '^ends+0x')" ]
 	[ -n "$(names_in ends.fxt)" ]
 }

@@ -99,13 +99,13 @@ load steps
 	says 2 'fxtctl: --remove=x: must be the number of a trigger, which fxtctl trigger shows' fxtctl trigger --remove=x
 	says 2 'fxtctl: trigger: a trigger and --remove exclude each other' fxtctl trigger a:stop --remove=2
 	says 2 'fxtctl: --remove is for trigger only' fxtctl --remove=2 list
-	says 1 'fxtctl: session srv: a>b:explode: what it does must be start, stop, snapshot or terminate' fxtctl trigger 'a>b:explode'
+	says 1 'fxtctl: session srv: a>b:explode: the action must be start, stop, snapshot or terminate' fxtctl trigger 'a>b:explode'
 	for i in {1..12}; do
 		fxtctl trigger "leaf>1h:stop"
 		fxtctl trigger --remove=$((i < 2 ? 1 : i + 3))
 	done
 	fxtctl trigger one:stop
-	says 1 'fxtctl: session srv: a recording has 15 triggers at most, those of calls counted that were removed' \
+	says 1 'fxtctl: session srv: a recording has at most 15 triggers, including removed ones that calls raised' \
 		fxtctl trigger 'leaf>1h:stop'
 	exec 7>&-
 	wait $recorder
@@ -113,7 +113,7 @@ load steps
 	exec 7> >(exec fxtrun -o y.fxt --raw --session=srv "$steps" >out 2>err)
 	recorder=$!
 	await ready out
-	says 1 'fxtctl: session srv: --raw leaves functions without names, by which filters choose' fxtctl trigger 'leaf>1h:stop'
+	says 1 'fxtctl: session srv: filters need the names of functions, which --raw leaves out' fxtctl trigger 'leaf>1h:stop'
 	says 1 'fxtctl: session srv: only a circular buffer has snapshots; fxtrun --buffering-mode=circular has one' \
 		fxtctl trigger slow:snapshot
 	fxtctl trigger slow:terminate
@@ -133,7 +133,7 @@ load steps
 	fxt check one.fxt
 	[ "$(calls_of one.fxt serve)" -ge 1 ]
 	[ "$(fxtctl trigger | tail -n 1 | tr -s ' ')" = ' 1 0 never:stop' ]
-	says 1 'fxtctl: session srv: a>b:explode: what it does must be start, stop, snapshot or terminate' \
+	says 1 'fxtctl: session srv: a>b:explode: the action must be start, stop, snapshot or terminate' \
 		fxtctl record -o two.fxt --trigger='a>b:explode'
 	fxtctl record -o two.fxt --duration=0.1
 	kill "$(pgrep -P "$(pgrep -P $recorder)" -x program)"

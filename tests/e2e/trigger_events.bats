@@ -168,9 +168,9 @@ python()
 }
 
 @test "what is no trigger" {
-	for wrong in 'f>1ms:start: a call is not seen before recording is started; what starts it is that a call begins, as in '"'serve=begin:start'" \
-		'f=begin:start/1s: a call that begins or ends starts and stops recording at once, and each time or once-after=N' \
-		'=end:stop: must name a function, or a pattern of some' \
+	for wrong in 'f>1ms:start: calls are not seen before recording starts; the beginning of a call can start it, as in '"'serve=begin:start'" \
+		'f=begin:start/1s: a call that begins or ends starts or stops recording at once: the only condition is once-after=N' \
+		'=end:stop: must name a function, or a pattern of functions' \
 		'signal=BUG:stop: must name a signal, such as signal=SEGV' \
 		'exit!=300:stop: must have an exit status, such as exit!=0' \
 		'a:stop/after=soon: after= must have a time with a unit, such as after=100ms' \

@@ -86,9 +86,9 @@ client.call("TerminateTracing")'
 }
 
 @test "what is no trigger, and one that matches nothing" {
-	says 125 "fxtrun: --trigger=serve>5ms:explode: what it does must be start, stop, snapshot or terminate" \
+	says 125 "fxtrun: --trigger=serve>5ms:explode: the action must be start, stop, snapshot or terminate" \
 		fxtrun --trigger='serve>5ms:explode' true
-	says 125 "fxtrun: --trigger=serve>5ms:snapshot/x: how often it does so must be a time with a unit, such as snapshot/10s" \
+	says 125 "fxtrun: --trigger=serve>5ms:snapshot/x: the condition must be a time with a unit, such as snapshot/10s" \
 		fxtrun --trigger='serve>5ms:snapshot/x' true
 	fxtrun --trigger='server>5ms:snapshot' "$BATS_FILE_TMPDIR/program" 2>said </dev/null
 	grep -x 'fxtrun: --trigger=server>5ms:snapshot matches no function that was called' said

@@ -27,7 +27,8 @@ static void numbers(void **state)
 	check((struct fxt_totals){.events = 9, .threads = 1, .processes = 1, .losses = {2, 3000}}, 1000,
 	        "9 events, 1 thread, 1 process, 2 lost, 3,000 overwritten, 1.0 kB: trace.fxt");
 	check((struct fxt_totals){.events = 9, .threads = 1, .processes = 1, .has_kept_old = true}, 1000,
-	        "9 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt (the one before is trace.fxt.old)");
+	        "9 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt (the previous one is "
+	        "trace.fxt.old)");
 	check((struct fxt_totals){.events = 1000000, .threads = 1234, .processes = 2, .losses = {7, 0}}, 1000,
 	        "1,000,000 events, 1,234 threads, 2 processes, 7 lost, 1.0 kB: trace.fxt");
 }
@@ -57,7 +58,7 @@ static void hints(void **state)
 	        "./prog did not load the tracing library (does it clear its environment, or end before "
 	        "main?), no events: trace.fxt");
 	check((struct fxt_totals){.was_not_started = true}, 8,
-	        "nobody started the recording (fxtctl start does), no events: trace.fxt");
+	        "the recording was never started (fxtctl start does that), no events: trace.fxt");
 	check((struct fxt_totals){.threads = 1, .processes = 1}, 1016,
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(is ./prog compiled with -finstrument-functions?)");

@@ -96,7 +96,7 @@ static void expect_program(const struct program *p, int status, const char *mess
 	expect("prog", status, message);
 }
 
-#define BROKEN "prog cannot be run: it is no ELF program, or a broken one; build it again"
+#define BROKEN "prog cannot be run: it is not an ELF program, or is broken; build it again"
 
 static void programs(void **state)
 {
@@ -181,10 +181,10 @@ static void files(void **state)
 	expect("/etc/passwd/x", 127, "prog cannot be run: it does not exist");
 	assert_int_equal(mkdir("directory", 0755), 0);
 	expect("directory", 126, "prog cannot be run: it is a directory");
-	expect("/dev/null", 126, "prog cannot be run: it is no regular file");
+	expect("/dev/null", 126, "prog cannot be run: it is not a regular file");
 	write_file("plain", "#!/bin/sh\n", 10, 0644);
 	expect("plain", 126,
-	        "prog cannot be run: it may not be executed; chmod +x allows it, but on a noexec file "
+	        "prog cannot be run: it may not be executed; chmod +x allows it, except on a noexec file "
 	        "system");
 	expect("/bin/sh", 0, "");
 }
@@ -209,12 +209,13 @@ static void scripts(void **state)
 	        {"#!/nosuch/sh -x\n", 127, "prog cannot be run: its interpreter /nosuch/sh does not exist"},
 	        {"#!./plain\n", 126,
 	                "prog cannot be run: its interpreter ./plain may not be executed; "
-	                "chmod +x allows it, but on a noexec file system"},
+	                "chmod +x allows it, except on a noexec file system"},
 	        {"#!./static\n", 125, STATIC},
 	        {"#!./to_static\n", 125, STATIC},
 	        {"#!./script\n", 126,
-	                "prog cannot be run: its interpreter ./script is a script too, one too many in a "
-	                "row"},
+	                "prog cannot be run: its interpreter ./script is a script too, and there are too "
+	                "many "
+	                "in a row"},
 	};
 	struct program p = good_program();
 	char long_line[400] = "#!/";
@@ -301,7 +302,7 @@ static void search(void **state)
 	setenv("PATH", "b:/nosuch", 1);
 	assert_int_equal(fxt_target_find("tool", path, error, sizeof(error)), 126);
 	assert_string_equal(error, "b/tool cannot be run: it may not be executed; chmod +x allows it, "
-	                           "but on a noexec file system");
+	                           "except on a noexec file system");
 	unsetenv("PATH");
 	assert_int_equal(fxt_target_find("sh", path, error, sizeof(error)), 0);
 }

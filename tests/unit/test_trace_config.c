@@ -134,8 +134,8 @@ static void wrong_values(void **state)
 	        {"{\"version\":1}", "version"},
 	        {"{\"version\":{\"major\":\"0\"}}", "version"},
 	        {"{\"defer_transfer\":1}", "defer_transfer"},
-	        {"{\"colour\":1}", "there is a field that is none of a TraceConfig"},
-	        {"{\"output\":\"/x\",\"colour\":1}", "there is a field that is none of a TraceConfig"},
+	        {"{\"colour\":1}", "there is a field that a TraceConfig does not have"},
+	        {"{\"output\":\"/x\",\"colour\":1}", "there is a field that a TraceConfig does not have"},
 	};
 
 	(void)state;

@@ -136,7 +136,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		        (copy->emit_record && copy_is_named(header))) {
 			copy_hand_out(copy, (uint64_t)((const uint8_t *)record - copy->writer));
 			if (type == FXT_RECORD_METADATA)
-				copy_exclude(copy, "a metadata record among a provider's data was left out");
+				copy_exclude(copy, "a metadata record among a provider's data was dropped");
 			else if (!is_excluded && !copy->error)
 				copy->error = copy->emit_record(copy->context, record, words);
 			copy->handed += words * 8;

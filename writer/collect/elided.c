@@ -16,7 +16,7 @@ static uint32_t elided_tables(struct fxt_collector *c)
 	if (used > FXT_ELIDED_THREADS)
 		used = FXT_ELIDED_THREADS;
 	if (used > 0 && !fxt_control_reach_slot(c->map, used - 1)) {
-		c->reason = c->reason ? c->reason : "no memory to look at what its threads left out";
+		c->reason = c->reason ? c->reason : "no memory to read the sums of its elided calls";
 		used = 0;
 	}
 	return used + 1;

@@ -187,7 +187,7 @@ static inline uint64_t fxt_collect_believe_ticks(
 
 	if (ticks <= most)
 		return ticks;
-	fxt_collect_leave_out(c, "it counts more than there was time for, which was cut");
+	fxt_collect_leave_out(c, "it counts more calls than it had time for; the count was cut");
 	return most;
 }
 

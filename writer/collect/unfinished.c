@@ -296,7 +296,7 @@ static void unfinished_find_frames(
 	if (stack.frames == 0)
 		return;
 	if (!fxt_control_reach(c->map, end)) {
-		c->reason = c->reason ? c->reason : "no memory to look at its open calls";
+		c->reason = c->reason ? c->reason : "no memory to read its open calls";
 		return;
 	}
 
