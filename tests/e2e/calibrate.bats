@@ -13,7 +13,7 @@ no_longer()
 	join -t $'\t' raw less | awk -F'\t' '{ print; lines++ } $3 < 0 || $3 > $2 { bad = 1 } END { exit bad || !lines }'
 }
 
-@test "the trace tells what a call costs, between 1 ns and 10 us, and is as it would be otherwise" {
+@test "the trace has the cost of a call, between 1 ns and 10 us, and is otherwise unchanged" {
 	fxtrun -o plain.fxt "$build/examples/recursion" >plain
 	(trap '' CHLD; fxtrun --calibrate -o trace.fxt "$build/examples/recursion" >calibrated) # however it is started
 	diff plain calibrated
@@ -31,7 +31,7 @@ no_longer()
 	no_longer raw.csv corrected.csv self_ns
 }
 
-@test "a snapshot tells it too" {
+@test "a snapshot has the cost of a call too" {
 	${CC:-cc} -O2 -g -finstrument-functions -pthread -o rounds "$root/tests/programs/sessions/rounds.c"
 	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
 	fxtrun --calibrate --buffering-mode=circular --session=s ./rounds counts >out 2>err 3>&- &
@@ -51,7 +51,7 @@ no_longer()
 	[[ $output == *"trace.fxt lacks the cost of recording; fxtrun --calibrate measures it" ]]
 }
 
-@test "where it cannot calibrate, fxtrun says why, and leaves everything as it was" {
+@test "if it cannot calibrate, fxtrun says why, and leaves everything as it was" {
 	echo old >trace.fxt
 	TMPDIR=/nonexistent run fxtrun --calibrate -o trace.fxt touch ran
 	[ "$status" = 125 ]

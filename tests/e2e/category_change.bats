@@ -37,7 +37,7 @@ python()
 	timeout 200 python3 test.py
 }
 
-@test "categories that are changed between phases: each has what was done while it was on, in children too; the trace tells" {
+@test "categories changed between phases: each has the events of its phases, in children too; the trace reports the changes" {
 	python <<-'END'
 		import itertools, random
 		random.seed(1)
@@ -60,7 +60,7 @@ python()
 	END
 }
 
-@test "calls that are recorded no more: those that are open end as they began; amid threads that call, and back; before a start" {
+@test "calls turned off: open ones end as they began; while threads call, and on again; before a start" {
 	python <<-'END'
 		steps = os.environ["steps"]
 
@@ -110,7 +110,7 @@ python()
 	END
 }
 
-@test "fxtctl categories: what it shows, what it changes, and what is wrong" {
+@test "fxtctl categories: its output, its changes, and its errors" {
 	compiled sessions/kinds.c
 	start()
 	{

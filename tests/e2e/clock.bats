@@ -62,7 +62,7 @@ rate()
 	}'
 }
 
-@test "without a trusted counter: CLOCK_MONOTONIC itself, and recorded as such" {
+@test "without a trusted counter: CLOCK_MONOTONIC is used, and recorded as such" {
 	echo hpet >source
 	without_counter true 2>said || skip "no private mounts here: $(cat said)"
 	without_counter fxtrun -o trace.fxt "$BATS_FILE_TMPDIR/clock" 1 >out

@@ -108,7 +108,7 @@ seekable()
 	[ $(($(stat -c %s trace.fxt.zst) * 2)) -lt "$(stat -c %s unpacked.fxt)" ]
 }
 
-@test "the recorder killed: what it had not compressed yet is in the trace" {
+@test "the manager killed: records that it had not compressed yet are in the trace" {
 	fxtrun --session=left -o trace.fxt.zst counted 300000 wait >out 2>said 3>&- &
 	job=$!
 	program=$(await ready out | cut -d ' ' -f 2)
@@ -141,7 +141,7 @@ seekable()
 
 # The last of what was recorded fits into a frame that is written a tenth of a second after it was taken: that this has
 # failed nothing tells before the end.
-@test "a full disk, and then the recorder killed: fxtrun keeps what is in the file, and says that it stays unfinished" {
+@test "a full disk, and then the manager killed: fxtrun keeps the file, and says that it stays unfinished" {
 	mkdir disk
 	unshare -rm true || skip "needs user namespaces"
 	unshare -rm sh -e -c '
@@ -166,7 +166,7 @@ seekable()
 	fxt info unpacked.fxt | grep '^unfinished: '
 }
 
-@test "snapshots: compressed by their names, which stay whole" {
+@test "snapshots are compressed by their names, and stay complete" {
 	fxtrun --buffering-mode=circular -o last.fxt.zst counted 1000 wait >out 3>&- &
 	job=$!
 	program=$(await ready out | cut -d ' ' -f 2)

@@ -43,7 +43,7 @@ crowd()
 	seq -f %05g 0 99999 | cmp - calls
 }
 
-@test "streaming through a small buffer, whose durable part is full at once" {
+@test "streaming through a small buffer with a full durable part" {
 	crowd --buffer-size=256K
 	seq -f %05g 0 99999 | cmp - calls
 }

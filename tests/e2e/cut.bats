@@ -70,7 +70,7 @@ valid()
 	[ -z "$(viewer "$1" 'select name, value from stats where value > 0 and severity != "info"')" ]
 }
 
-@test "a time: what reaches into it is there as a whole and marked, and nothing else" {
+@test "a time: everything that reaches into it is kept whole and marked, and nothing else" {
 	here
 	read -r from to < <(cuts window slices second)
 	[ "$(fxt cut --time='during second' parts.fxt)" = parts.cut.fxt ]
@@ -148,7 +148,7 @@ work 1" ]
 	[ "$(fxt sql "select is_cut from trace" under.fxt | tail -1 | tr -d ' ')" = 1 ]
 }
 
-@test "the heap: what lived when the time began is known, by its call path" {
+@test "the heap: blocks that were live when the time began are known, by their call paths" {
 	here
 	read -r from to < <(cuts window slices second)
 	fxt cut --time='during second' parts.fxt
@@ -166,7 +166,7 @@ curve()
 	viewer "$1" "SELECT c.ts, c.value FROM counter c JOIN counter_track t ON t.id = c.track_id WHERE t.name = 'live bytes' ORDER BY c.ts"
 }
 
-@test "the viewer: what lives is that of the whole trace, from the beginning of the time on" {
+@test "the viewer: live bytes are those of the whole trace, from the beginning of the time on" {
 	needs_viewer
 	cat >lives.c <<-'END'
 		#include <stdlib.h>
@@ -190,7 +190,7 @@ curve()
 	done
 }
 
-@test "losses in the time are told, and others are not" {
+@test "losses in the chosen time are kept, and others are not" {
 	cat >many.c <<-'END'
 		static void f(void) { __asm__ volatile(""); }
 		static void last(void) { f(); }
@@ -207,7 +207,7 @@ curve()
 	[ "$(fxt info with.fxt | grep -o 'overwritten: [0-9]*')" = "$(fxt info many.fxt | grep -o 'overwritten: [0-9]*')" ]
 }
 
-@test "a damaged trace: what can be read is cut, and says that it is not all" {
+@test "a damaged trace: the readable part is cut, and says that it is incomplete" {
 	here
 	head -c $(($(stat -c %s parts.fxt) - 12)) parts.fxt >short.fxt
 	status=0

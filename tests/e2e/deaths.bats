@@ -3,10 +3,10 @@
 
 load helpers
 
-@test "each death once in every mode: what is kept and told is what was made, or the file says that nobody knows" {
+@test "each death once in every mode: kept and lost calls add up to those made, or the file says that the number is unknown" {
 	"$root/tests/torture" "$build" 6 "$RANDOM"
 }
 
-@test "failures of allocations and system calls: the program comes to its end, and what is missing is told" {
+@test "failures of allocations and system calls: the program runs to its end, and missing records are reported" {
 	"$root/tests/failures" "$build" 100
 }

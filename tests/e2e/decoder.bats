@@ -79,7 +79,7 @@ found()
 	found format:no_magic fuchsia_invalid_event
 }
 
-@test "records shorter than their contents, or with bits nobody defined" {
+@test "records shorter than their contents, or with undefined bits" {
 	trace $begun 0002000101040024 10
 	found fuchsia_record_read_error
 	trace $begun 8000000200030022 6869
@@ -88,7 +88,7 @@ found()
 	found format:padding_not_zero
 }
 
-@test "loss, told by a provider event" {
+@test "a loss that a provider event reports" {
 	trace $begun 0000000000130010
 	found calls:records_lost
 }

@@ -131,7 +131,7 @@ functions()
 	[ ! -s notes ]
 }
 
-@test "what is missing, wrong or not there is told" {
+@test "missing records, wrong options and missing files are reported" {
 	made 300 3
 	fxt diff --json before?.fxt -- after?.fxt >answer
 	python3 - <<-END

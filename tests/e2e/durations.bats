@@ -49,7 +49,7 @@ adds_up()
 		END { off = total["wrap"] - self["wrap"] - total["rec"]; exit off < -3 || off > 3 }' whole
 }
 
-@test "made = recorded + left out, by function; all times add up: in every mode, in threads" {
+@test "made = recorded + elided, by function; all times add up: in every mode, in threads" {
 	arguments=(plain 3 100)
 	for option in --buffer-size=64K --buffering-mode=oneshot --buffering-mode=circular; do
 		brief 500000 -t 500us "$option"
@@ -103,13 +103,13 @@ brief_losing()
 	fxt check some.fxt
 }
 
-@test "what is lost beside, as calls nested too deep: the sum is what was made, and no time is told twice" {
+@test "calls nested too deep are lost in addition: the sum is exact, and no time is counted twice" {
 	arguments=(deep 80 1500)
 	brief_losing -t 1h --categories=function,sync
 	awk -F'\t' '$5 < 0 || $4 < $5 { exit 1 }' whole
 }
 
-@test "what is lost or overwritten beside: the sum is what was made" {
+@test "calls are lost or overwritten in addition: the sum is exact" {
 	arguments=(plain 2 2000)
 	for option in oneshot circular; do
 		brief_losing -t 1us --categories=function --buffering-mode=$option --buffer-size=64K
@@ -221,7 +221,7 @@ first()
 	[ ! -s beyond ]
 }
 
-@test "the first calls of each recording: a start that clears begins anew" {
+@test "the first calls of each recording: a start that clears restarts the count" {
 	fxtrun --max-calls=100 --session=first -o end.fxt "$BATS_FILE_TMPDIR/brief" counts plain 0 1000000 >out 2>err 3>&- &
 	job=$!
 	until fxtctl --session=first status >status 2>&1 && grep -q STARTED status; do kill -0 "$job"; done
@@ -238,7 +238,7 @@ first()
 	[ "$(calls_of end.fxt leaf)" -le 400 ]
 }
 
-@test "with the other filters: what they leave out is in no sum" {
+@test "with other filters: calls that they exclude are in no sum" {
 	arguments=(plain 1 50)
 	brief 500000 -t 500us --exclude=leaf
 	diff <(grep -v leaf made) <(cut -f1,2 whole)
@@ -286,7 +286,7 @@ unknown()
 	grep -q "^unknown .*  $reason\$" said
 }
 
-@test "what is said: a time without a unit; readers tell what is left out" {
+@test "messages: a time without a unit; readers report elided calls" {
 	says 125 "fxtrun: --min-duration=10: must be a time with a unit, such as 10us" fxtrun -t 10 true
 	says 125 "fxtrun: --min-duration=a::b: must be a pattern and a time with a unit, such as parse:10us" fxtrun -t a::b true
 	says 125 "fxtrun: --min-duration=:1ms: is empty" fxtrun -t :1ms true

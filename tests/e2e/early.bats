@@ -88,7 +88,7 @@ heap_counted()
 	done
 }
 
-@test "every block of a C++ program, those of the C++ library's constructors too, by an allocator that stands behind" {
+@test "every block of a C++ program is recorded, those of the C++ library's constructors too, with an allocator that comes later" {
 	${CC:-cc} -O2 -D_GNU_SOURCE -fPIC -shared -o counter.so "$root/tests/programs/early/counter.c"
 	cat >blocks.cc <<-'END'
 		#include <string>
@@ -106,7 +106,7 @@ heap_counted()
 	done
 }
 
-@test "calls of resolvers, while the loader relocates, are told as lost; those of .preinit_array are recorded" {
+@test "calls of resolvers, while the loader relocates, are counted as lost; those of .preinit_array are recorded" {
 	${CC:-cc} -O2 -g -finstrument-functions -o program "$root/tests/programs/faults/early.c"
 	for bind in '' 1; do
 		LD_BIND_NOW=$bind fxtrun -o trace.fxt ./program 2>said

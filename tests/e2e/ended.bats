@@ -59,7 +59,7 @@ written()
 	done | awk '{ n += $1 } END { print n + 0 }'
 }
 
-@test "children that come and go in circular mode: the trace keeps to its limit, and kept and told is what was made" {
+@test "children that come and go in circular mode: the trace keeps to its limit, and kept and dropped records add up" {
 	for children in 40 400; do
 		come_and_go $children 20000
 		[ "$(written)" -le $total ]
@@ -92,7 +92,7 @@ written()
 	[ "$(calls_of trace.fxt in_child)" = 480 ]
 }
 
-@test "the recorder's memory does not grow with the number of children that have ended" {
+@test "the manager's memory does not grow with the number of children that have ended" {
 	local anonymous
 
 	for mode in circular streaming; do
@@ -107,7 +107,7 @@ written()
 	done
 }
 
-@test "a snapshot has what processes left that have ended, and tells what is dropped" {
+@test "a snapshot has the records of processes that have ended, and reports dropped ones" {
 	come_and_go 40 20000 --session=ended
 	fxtctl --session=ended snapshot -o snapshot.fxt
 	fxt check snapshot.fxt
@@ -117,7 +117,7 @@ written()
 	accounted trace.fxt
 }
 
-@test "the recorder killed as a child has ended: what is kept and told is what was made" {
+@test "the manager killed as a child has ended: kept and lost calls add up to those made" {
 	for children in 1 9 20 33 41; do
 		come_and_go $children 20000
 		kill -KILL "$recorder"

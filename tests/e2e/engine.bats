@@ -155,7 +155,7 @@ known_by_name()
 		<(awk -F'\t' '{ print $1 "\tload " NR - 1 }' out | sort)
 }
 
-@test "streaming/drop, manager stopped meanwhile: recorded + lost is exact on every thread" {
+@test "streaming/drop, manager stopped: recorded + lost is exact on every thread" {
 	loaded "--on-full=drop --buffer-size=256K" 4 20000 stop
 	every_loss_told
 	known_by_name
@@ -171,7 +171,7 @@ known_by_name()
 	[ "$(recorded)" -lt $((64 * 1024 / 24)) ]
 }
 
-@test "oneshot, overfull: calls open then end there, and what was inside of them stays inside" {
+@test "oneshot, overfull: open calls end there, and calls inside them stay inside" {
 	fxtrun --buffering-mode=oneshot --buffer-size=64K -o trace.fxt "$engine/full" 4 20000 >made 2>said
 	valid trace.fxt
 	decode slices trace.fxt >slices
@@ -214,7 +214,7 @@ known_by_name()
 	[ -z "$(viewer trace.fxt "$flag")" ]
 }
 
-@test "circular, overfull: recorded + lost is exact, what is left is the end" {
+@test "circular, overfull: recorded + lost is exact, and the end is kept" {
 	loaded "--buffering-mode=circular --buffer-size=256K" 4 20000
 	every_loss_told
 	# One half of the buffer is full, but for what the chunks of some threads had left; a quarter at the very least.
@@ -333,7 +333,7 @@ known_by_name()
 	[ -z "$(comm -23 <(cut -f1 expected | sort) <(awk -F'\t' '$4 == "fxt: waited" { print $2 }' slices | sort -u))" ]
 }
 
-@test "the viewer draws the tracer's own waits: on whose row, how often and how long, as they are in the trace" {
+@test "the viewer draws the tracer's own waits as they are in the trace: their threads, number and length" {
 	needs_viewer
 	loaded --buffer-size=256K 4 20000 pause
 	awk -F'\t' '$4 == "fxt: waited" { n[$2]++; ns[$2] += $6 - $5 } END { for (t in n) print t "\t" n[t] "\t" ns[t] }' slices | sort >waits
@@ -351,7 +351,7 @@ waited_ms()
 	awk -F'\t' '$4 == "fxt: waited" { sum += $6 - $5 } END { printf "%d", sum / 1e6 }' slices
 }
 
-@test "streaming/block: a second of waiting for the manager is told, and no less" {
+@test "streaming/block: a second of waiting for the manager is reported, and no less" {
 	local threads waited=0
 	for threads in 2 6 8 10 12 14 16 20 24 32 48 64; do
 		loaded --buffer-size=256K $threads 2000 pause
@@ -385,7 +385,7 @@ unharmed()
 	cut -f2 out | diff - <(printf '20000\n%.0s' {1..4})
 }
 
-@test "manager killed at any moment: the program does what it does, every call is in the trace or told as lost" {
+@test "manager killed at any moment: the program runs as before, every call is in the trace or counted as lost" {
 	local calls=0
 
 	for seed in {1..10}; do
@@ -435,7 +435,7 @@ held()
 		END { exit wrong || threads != 4 }'
 }
 
-@test "a thread held inside of a hook while the buffer fills again and again: nothing is lost" {
+@test "a thread held inside a hook while the buffer fills again and again: nothing is lost" {
 	held --buffer-size=64K 3
 	[ "$(lost)" = 0 ]
 	held --buffer-size=64K 137 kill
@@ -454,7 +454,7 @@ held()
 	[ $(($(recorded) + $(lost))) = "$(counted)" ]
 }
 
-@test "handlers inside of hooks while the buffer is full: recorded + lost is exact" {
+@test "handlers inside hooks while the buffer is full: recorded + lost is exact" {
 	for mode in oneshot circular; do
 		fxtrun --buffering-mode=$mode --buffer-size=64K -o trace.fxt "$engine/dense" plain >expected 2>said
 		valid trace.fxt

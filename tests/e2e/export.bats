@@ -83,7 +83,7 @@ needs_speedscope()
 	saved fib.speedscope.json | jq -e '[.shared.frames[].name] | unique == ["work::fib(int)"]'
 }
 
-@test "firefox: Perfetto's importer finds the samples of each thread, which weigh what the calls took" {
+@test "firefox: Perfetto's importer finds the samples of each thread, which weigh as much as the calls took" {
 	needs_viewer
 	fxtrun "$build/programs/threads8" >/dev/null
 	in_ns trace.fxt
@@ -166,7 +166,7 @@ eventful()
 	mv trace.fxt 3.fxt
 }
 
-@test "chrome-json and perfetto: Perfetto's importer finds in them what is in the trace" {
+@test "chrome-json and perfetto: Perfetto's importer finds the trace's contents in them" {
 	needs_viewer
 	eventful
 	for trace in 1 2 3; do
@@ -236,7 +236,7 @@ sums_asked()
 	grep -q '=-0.5$' expected
 }
 
-@test "sqlite and csv: sqlite3 finds in the one what is in the trace, and the other has the same rows" {
+@test "sqlite and csv: sqlite3 finds the trace's contents in the one, and the other has the same rows" {
 	command -v sqlite3 >/dev/null || skip "sqlite3 is not here"
 	fxtrun -o trace.fxt "$build/programs/threads8" >/dev/null
 	[ "$(fxt export --to=sqlite trace.fxt)" = trace.sqlite ]
@@ -300,7 +300,7 @@ events = [event for event in json.load(open("trace.json"))["traceEvents"] if eve
 assert [(event["cat"], event["args"]) for event in events] == [("c%05d" % i, {"n%05d" % i: "v%05d" % i}) for i in range(5000)]'
 }
 
-@test "wrong usage, and a trace that is cut: told, and what there is is written" {
+@test "wrong usage and a truncated trace are reported, and the rest is written" {
 	fxtrun "$build/examples/hello" >/dev/null
 	says 2 "fxt export: no format given: --to=FORMAT; see fxt export --help" fxt export trace.fxt
 	says 2 "fxt export: no such format: 'xml'; see fxt export --help" fxt export --to=xml trace.fxt

@@ -29,7 +29,7 @@ told()
 	fxt last trace.fxt | grep -F "$1, " | grep -F " after the trace's start: $2"
 }
 
-@test "a thread that dies of a fault is named, with code and address, and the program dies as it does bare" {
+@test "a thread that dies of a fault is named, with code and address, and the program dies as without fxt" {
 	while read -r how words; do
 		dies "$how"
 		told "killed by ${words//ADDRESS/$address}" "thread $tid \"fatal\" of process "
@@ -55,7 +55,7 @@ told()
 	fxt info trace.fxt | grep "^killed by SIGFPE (8), FPE_INTDIV at address 0x[0-9a-f]*: thread $tid "
 }
 
-@test "where the thread cannot know, none is named" {
+@test "if the thread cannot know that it dies, none is named" {
 	for how in overflow blocked; do
 		dies "$how"
 		told "killed by SIGSEGV (11)" "process "
@@ -81,7 +81,7 @@ told()
 	told "killed by SIGSEGV (11), sent by process $sender" "thread $victim \"fatal\" of process $victim"
 }
 
-@test "core files have the signal, the code, the address and the place that they have bare" {
+@test "core files have the signal, the code, the address and the place that they have without fxt" {
 	[ "$(cat /proc/sys/kernel/core_pattern)" = core ] || skip "core files do not go into the working directory here"
 	ulimit -c unlimited || skip "no core files here"
 	for how in fatal\ {nowhere,constant,bus,divided,trap,abort,own,raises,blocked} runtimes\ {guards,frame,general}; do
@@ -95,7 +95,7 @@ told()
 	done
 }
 
-@test "what runtimes do with these signals: guard pages, signal stacks, chains of handlers, frames that are destroyed" {
+@test "handlers of runtimes work: guard pages, signal stacks, chains of handlers, frames that are destroyed" {
 	for how in ask guards chain aborts frame ignored children general; do
 		same_as_bare runtimes $how
 		fxt check trace.fxt
@@ -165,7 +165,7 @@ ends_in_time()
 	awk -F'\t' -v lasted="$lasted" '$1 == "forever" && ($2 > lasted + 2 || $2 < lasted - 2) || $2 < 0 { exit 1 }' drawn
 }
 
-@test "a process that is killed ends when it was, not when its recorder hears of it" {
+@test "a process ends at the moment it is killed, not when its manager notices" {
 	dies_unheard kill
 	! grep 'no context switches' err || skip "the kernel tells nobody like us when a thread ends"
 	ends_in_time

@@ -78,14 +78,14 @@ all_told()
 	[ "$(calls_of trace.fxt call_after)" = 0 ]
 }
 
-@test "a seccomp filter where nobody but the agent writes the trace: it ends there" {
+@test "a seccomp filter without fxtrun: the trace ends there" {
 	compiled processes/sandbox.c
 	timeout 60 env LD_PRELOAD="$build/libfxtagent.so" FXT_OUTPUT="$PWD/trace.fxt" ./program sync
 	fxt check trace.fxt
 	[ "$(calls_of trace.fxt call_before)" = 20000 ]
 }
 
-@test "the helper thread takes no signal, is whoever the program becomes, and is away where a process has to be alone" {
+@test "the helper thread takes no signal, has the program's credentials, and is away when a process must have one thread" {
 	compiled faults/helper.c
 	counted
 	grep -q '^nest' traced.out
@@ -167,7 +167,7 @@ all_told()
 	decode check trace.fxt
 }
 
-@test "exec out of a thread, amid others" {
+@test "exec out of one of several threads" {
 	compiled faults/images.c
 	same_as_bare "$PWD/program"
 	sound trace.fxt
@@ -176,7 +176,7 @@ all_told()
 	[ "$(calls_of trace.fxt leaf)" = 3 ]
 }
 
-@test "a child becomes a program that cannot be traced: what it was in the midst of ends there" {
+@test "a child becomes a program that cannot be traced: its open calls end there" {
 	compiled faults/images.c
 	echo 'int main(void) { return 9; }' >static.c
 	${CC:-cc} -static -o static static.c
@@ -186,7 +186,7 @@ all_told()
 	fxt dump trace.fxt | grep 'duration-complete.*name="become" {abandoned=true}'
 }
 
-@test "a daemon that closes every descriptor and uses their numbers anew; standard streams closed from the start" {
+@test "a daemon that closes every descriptor and reuses their numbers; standard streams closed from the start" {
 	compiled faults/daemon.c
 	mkfifo result
 	for run in bare traced; do
@@ -297,7 +297,7 @@ confined()
 	[ "$(for trace in alone.*.fxt; do calls_of "$trace" leaf; done | sort | uniq -c | tr -s ' ')" = " 31 1" ]
 }
 
-@test "children that are not recorded have children: as bare, and counted where they were wanted" {
+@test "children of unrecorded children run as without fxt, and are counted if they should be recorded" {
 	compiled faults/chain.c
 	says_chain()
 	{
@@ -313,7 +313,7 @@ confined()
 	grep -x 'fxtrun: .* 1 process, .* (5 ran untraced)' said
 }
 
-@test "no process and no thread more: all is recorded, and by LD_PRELOAD alone what no thread could write is told" {
+@test "no further process and thread: everything is recorded, and with LD_PRELOAD alone the rest is reported as lost" {
 	[ "$(id -u)" = 0 ] || skip "root alone can become a user who has no process yet"
 	compiled launcher/counted.c
 	# Where another user can go.
@@ -342,7 +342,7 @@ confined()
 	[ $((kept + lost)) = 4000001 ]
 }
 
-@test "what a program sees of itself: one thread more, handlers that only the kernel tells of, nothing else" {
+@test "a program sees one more thread of itself, handlers that only the kernel reports, and nothing else" {
 	compiled faults/seen.c
 	for where in "" "prlimit --nofile=4" "prlimit --nofile=5" "prlimit --nofile=100" "env -i" "nohup"; do
 		echo "# $where"
@@ -378,7 +378,7 @@ confined()
 	done
 }
 
-@test "first calls near the end of a stack: what cannot be recorded is lost with all that is inside of it, and no other call" {
+@test "first calls near the end of a stack: only those that do not fit, and the calls inside them, are lost" {
 	compiled faults/back_up.c
 	timeout 60 fxtrun -o trace.fxt ./program >counted 2>said
 	all_told "$(cat counted)"
@@ -402,7 +402,7 @@ confined()
 	[ "$(fxt dump trace.fxt | grep -c 'category="process"')" = 0 ]
 }
 
-@test "threads and processes that use the thread-local storage of their creator: their calls are lost, no other, and that is told" {
+@test "threads and processes that use the thread-local storage of their creator: only their calls are lost, and that is reported" {
 	compiled faults/borrowers.c
 	for kind in processes threads; do
 		timeout 60 fxtrun -o trace.fxt ./program $kind >counted 2>said

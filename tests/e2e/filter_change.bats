@@ -4,7 +4,7 @@
 load helpers
 load steps
 
-@test "limits that are changed between phases hold for the calls that come then, in every mode, in children; the trace tells" {
+@test "limits changed between phases hold for the calls after that, in every mode, in children; the trace reports them" {
 	timeout 200 python3 - <<-'END'
 		from control import *
 		for mode in "streaming", "oneshot", "circular":
@@ -36,7 +36,7 @@ load steps
 	END
 }
 
-@test "changed again and again while threads call: what is recorded and left out is what was made" {
+@test "changed again and again while threads call: recorded and elided calls add up to those made" {
 	timeout 200 python3 - <<-'END'
 		from control import *
 		session = Session(["-o", "x.fxt", "-t", "0us"], os.environ["steps"])
@@ -56,7 +56,7 @@ load steps
 	END
 }
 
-@test "what is refused: a session without sums, and limits that are none" {
+@test "a session without sums, and wrong limits, are refused" {
 	timeout 100 python3 - <<-'END'
 		from control import *
 		session = Session(["-o", "x.fxt"], os.environ["steps"])
@@ -76,7 +76,7 @@ load steps
 	END
 }
 
-@test "patterns and categories changed in the midst of calls: each call is recorded by what held when it began, and ends when it returned" {
+@test "patterns and categories changed while calls are open: the filter at its beginning decides on each call, and it ends when it returned" {
 	cc -O2 -g -finstrument-functions -o told "$root/tests/programs/filters/nested.c"
 	cc -O2 -g -finstrument-functions -DJUMPS_UNTOLD -o untold "$root/tests/programs/filters/nested.c"
 	timeout 300 python3 - <<-'END'
@@ -207,7 +207,7 @@ load steps
 	END
 }
 
-@test "patterns changed amid threads that call, and in children: what they leave alone is recorded as often as it was made" {
+@test "patterns changed while threads call, and in children: functions that they always record are complete" {
 	timeout 200 python3 - <<-'END'
 		from control import *
 		import fcntl
@@ -271,7 +271,7 @@ load steps
 }
 
 # Each wait of the agent's helper, in which it hears of a change, takes a second and a half longer.
-@test "a process that runs is waited for, however late it hears of a change" {
+@test "fxtctl waits for a running process, however late it follows a change" {
 	timeout 100 python3 - <<-'END'
 		from control import *
 		session = Session(["-o", "x.fxt"], "strace", "-f", "-o", "/dev/null", "-e", "inject=futex:delay_exit=1500000", os.environ["steps"])
@@ -286,7 +286,7 @@ load steps
 	END
 }
 
-@test "a snapshot and a recovered trace have what each filter let be recorded; a stopped process hears of a change when it goes on" {
+@test "a snapshot and a recovered trace have what each filter allows; a stopped process follows a change when it goes on" {
 	timeout 200 python3 - <<-'END'
 		from control import *
 		import signal
@@ -331,7 +331,7 @@ load steps
 	END
 }
 
-@test "fxtctl takes patterns as fxtrun does, and says which are none; the trace tells what held" {
+@test "fxtctl takes patterns as fxtrun does, and refuses wrong ones; the trace has the filters" {
 	timeout 100 python3 - <<-'END'
 		from control import *
 		session = Session(["-o", "x.fxt", "--exclude=nothing"], os.environ["steps"])

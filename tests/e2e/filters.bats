@@ -74,7 +74,7 @@ shop()
 	leaves '$1 != "walk(int)"' --exclude=walk --no-sched --heap=objects
 }
 
-@test "killed: what was open and is left out is not written" {
+@test "killed: open calls of excluded functions are not written" {
 	shop kill 10
 	calls_by_name whole.fxt | grep -q 'walk'
 	leaves '$1 == "parse(int)"' --include=parse
@@ -108,7 +108,7 @@ shop()
 	diff <(calls_by_name whole.fxt | awk -F'\t' 'NR % 3') <(calls_by_name some.fxt)
 }
 
-@test "what is said: patterns that are wrong or match nothing, names that are not to be had" {
+@test "messages: patterns that are wrong or match nothing, names that are not available" {
 	says 125 "fxtrun: --include=/[/: Invalid regular expression" fxtrun --include='/[/' true
 	says 125 "fxtrun: --exclude=file:: is empty" fxtrun --exclude=file: true
 	says 125 "fxtrun: --filter-file=none: No such file or directory" fxtrun --filter-file=none true
@@ -176,7 +176,7 @@ inside()
 	inside -N 'luaD_call.*'
 }
 
-@test "a call in a coroutine has its time, also where the thread is in a call of that function which is left out" {
+@test "a call in a coroutine has its time, even if the thread is in an excluded call of that function" {
 	compiled filters/resumed.c
 	fxtrun --not-under=hidden -o some.fxt ./program
 	decode times some.fxt | awk -F'\t' '$4 == "resume_or_work" { calls++; time = $6 } END { exit !(calls == 1 && time >= 1900000) }'

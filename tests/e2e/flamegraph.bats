@@ -33,7 +33,7 @@ label()
 	drawn time by_thread --threads
 }
 
-@test "calls that are chosen: as wide as they last, with what of it was not chosen left out" {
+@test "chosen calls are as wide as they last, without their parts that were not chosen" {
 	fxtrun "$build/examples/raytracer" >/dev/null
 	decode report trace.fxt | awk -F'\t' '$4 == "in_shadow(vec)" { total += $7; calls += $5 } END { print total, calls }' >expected
 	fxt flamegraph --function=in_shadow -o flame.svg trace.fxt

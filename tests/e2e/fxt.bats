@@ -96,7 +96,7 @@ named()
 	done
 }
 
-@test "info: a trace is as long as its events, which switches of threads may go beyond" {
+@test "info: a trace is as long as its events; context switches may lie beyond them" {
 	fxtrun --heap=off "$programs/threads8" >/dev/null
 	PYTHONPATH=$root/tests/independent python3 - <<-'END'
 	import subprocess
@@ -158,7 +158,7 @@ named()
 }
 
 # Compressed by others, as a whole, in several pieces, and by a program that writes frames to be skipped.
-@test "compressed traces: every command reads what is in them, from files and from pipes" {
+@test "compressed traces: every command reads them, from files and from pipes" {
 	fxtrun "$build/examples/raytracer" >/dev/null
 	head -c 1000000 trace.fxt | gzip >parts.gz
 	tail -c +1000001 trace.fxt | gzip -1 >>parts.gz

@@ -92,7 +92,7 @@ leaves()
 	[ "$(cat trace.fxt)" = precious ]
 }
 
-@test "what only exec itself refuses: no new trace, and an old one is kept" {
+@test "programs that only exec itself refuses: no new trace, and an old one is kept" {
 	echo 'int main(void) { return 0; }' >prog.c
 	head -c 1000 /dev/zero >linker && chmod +x linker
 	cc -Wl,--dynamic-linker="$PWD/linker" -o prog prog.c
@@ -104,7 +104,7 @@ leaves()
 	[ "$(cat trace.fxt)" = precious ]
 }
 
-@test "no agent, or one that is none" {
+@test "no agent, or a file that is not an agent" {
 	says 125 "fxtrun: FXT_AGENT=/nosuch.so: No such file or directory; it must name the file libfxtagent.so" \
 		env FXT_AGENT=/nosuch.so fxtrun "$counted" 1
 	cp "$build/fxtrun" .
@@ -182,7 +182,7 @@ leaves()
 	! grep -F 'hooks of its own' err
 }
 
-@test "categories that there are none of are told at the end, and the compiler is not blamed for them" {
+@test "unknown categories are reported at the end, and the compiler is not blamed for them" {
 	fxtrun --categories=bogus,proc*,functions "$counted" 5 2>err
 	grep -x 'fxtrun: no event has the category bogus; there are function, heap, process and sync' err
 	grep -x 'fxtrun: no event has the category functions; there are .*' err
@@ -237,7 +237,7 @@ leaves()
 	fxtrun -o /dev/null "$counted" 100
 }
 
-@test "the trace on standard output: what the program prints goes to standard error, and one file for both is refused" {
+@test "the trace on standard output: the program's output goes to standard error, and one file for both is refused" {
 	for output in - /dev/stdout /dev/fd/1 /proc/self/fd/1; do
 		fxtrun -o $output sh -c 'echo text; "$0" 100 >&2; echo more' "$counted" >trace.fxt 2>said
 		leaves 100 trace.fxt
@@ -282,7 +282,7 @@ leaves()
 	[ $status = 3 ]
 }
 
-@test "a file that somebody truncates to nothing: the trace is lost, which is said, and the program does not notice" {
+@test "a trace that is truncated to nothing is reported as lost, and the program does not notice" {
 	for trace in trace.fxt trace.fxt.zst; do
 		status=0
 		fxtrun -o $trace sh -c "'$counted' 100; truncate -s 0 $trace; exec '$counted' 100" 2>err || status=$?
@@ -332,7 +332,7 @@ leaves()
 	[ "$(calls_of trace.fxt leaf)" = 100 ]
 }
 
-@test "disk full: what is there is valid, and the program does not notice" {
+@test "disk full: the trace is valid up to there, and the program does not notice" {
 	mkdir disk
 	unshare -rm true || skip "needs user namespaces"
 	status=0
@@ -423,7 +423,7 @@ leaves()
 	done
 }
 
-@test "no room in TMPDIR for a trace that goes to standard output: what is full is named" {
+@test "no room in TMPDIR for a trace that goes to standard output: the message names the full file system" {
 	mkdir small
 	mount -t tmpfs -o size=64k none small 2>/dev/null || skip "no file system can be mounted here"
 	TMPDIR=$PWD/small fxtrun -o - "$counted" 20000 >trace.fxt 2>said || status=$?
@@ -511,7 +511,7 @@ leaves()
 
 # ---- the smallest buffers ----
 
-@test "a buffer too small for the list of libraries: all calls are there, and that names are missing is said" {
+@test "a buffer too small for the list of libraries: all calls are there, and fxtrun says that names are missing" {
 	fxtrun --no-sched --buffer-size=4K "$counted" 3000 2>err
 	decode check trace.fxt
 	[ "$(calls_by_name trace.fxt | awk '{ n += $2 } END { print n }')" = 3001 ]
@@ -538,7 +538,7 @@ leaves()
 	)
 }
 
-@test "options from .fxtrc and FXT_OPTIONS: the later counts; what is refused is named" {
+@test "options from .fxtrc and FXT_OPTIONS: the later one counts; refused ones are named" {
 	printf '# of the project\n\n  --exclude="ack*"  --no-sched\n-D 7\n' >.fxtrc
 	FXT_OPTIONS='-o "a trace.fxt"' fxtrun "$build/examples/recursion" >out 2>err
 	grep -q ': a trace.fxt (with the options of .fxtrc)$' err

@@ -78,7 +78,7 @@ locks_little()
 	awk -F, '/MADV_POPULATE|MADV_0x1[67]|mlock|MAP_POPULATE|MAP_LOCKED/ && $2 + 0 > 65536 { print; bad = 1 } END { exit bad }' "$1"
 }
 
-@test "a process whose last thread ends by the system call of a thread ends, with the status it has bare" {
+@test "a process whose last thread ends by the system call of a thread ends, with the status it has without fxt" {
 	compiled raw_exit raw_exit.c
 	same_as_bare "$PWD/raw_exit"
 	[ "$(wc -l <traced.out)" = 5 ]
@@ -107,13 +107,13 @@ locks_little()
 	[ "$(calls_of trace.fxt work)" = 200000 ]
 }
 
-@test "exec and posix_spawn with arguments that cannot be read fail as they do bare" {
+@test "exec and posix_spawn with unreadable arguments fail as without fxt" {
 	compiled bad_pointers bad_pointers.c -fno-builtin -w
 	same_as_bare "$PWD/bad_pointers"
 	grep -c 'Bad address' traced.out
 }
 
-@test "a process whose environment was cleared finds it so, and is traced" {
+@test "a process whose environment was cleared sees it cleared, and is traced" {
 	compiled environment environment.c
 	same_as_bare "$PWD/environment"
 	[ "$(grep -c 'page size' traced.out)" = 6 ]
@@ -123,7 +123,7 @@ locks_little()
 	[ "$(calls_of trace.fxt show)" = 3 ]
 }
 
-@test "children that no agent can be in: their loader says nothing, what a static one runs is traced, and they are counted" {
+@test "children that cannot load the agent: their loader prints nothing, programs that a static one runs are traced, and they are counted" {
 	compiled untraceable untraceable.c
 	${CC:-cc} -D_GNU_SOURCE -static -o static "$root/tests/programs/harm/untraceable.c"
 	# Run by glibc's loader, under a name that musl's has.
@@ -144,7 +144,7 @@ locks_little()
 	done
 }
 
-@test "waits that a handler jumps out of, that are interrupted, restarted or cancelled, and those of children" {
+@test "waits that a handler jumps out of, that are interrupted, restarted or cancelled, and waits of children" {
 	compiled interrupted interrupted.c
 	same_as_bare "$PWD/interrupted"
 	sound trace.fxt
@@ -164,7 +164,7 @@ locks_little()
 	[ "$(calls_of trace.fxt work)" -ge 2 ]
 }
 
-@test "seccomp filters that no library sees: a thread's death is the process's, and what the recording meets is told" {
+@test "seccomp filters that no library sees: a thread's death is the process's, and a death by the recording is reported" {
 	compiled unseen_filter unseen_filter.c
 	for how in thread strict; do
 		local bare=0 traced=0
@@ -229,14 +229,14 @@ goes_on()
 		END { exit wrong || processes < least }' recorded made
 }
 
-@test "a handler that is left out forks amid recorded calls: slices nest" {
+@test "an excluded handler forks inside recorded calls: slices nest" {
 	compiled excluded_fork excluded_fork.c
 	fxtrun --exclude=handler -o trace.fxt ./excluded_fork
 	fxt check trace.fxt
 	[ "$(fxt dump trace.fxt | grep -c 'category="process" name="fork"')" -ge 60 ]
 }
 
-@test "handlers make children amid hooks, which go on in the child: each process has the calls it made" {
+@test "handlers fork inside hooks, which go on in the child: each process has the calls it made" {
 	compiled handler_forks handler_forks.c
 	for how in fork _Fork clone; do
 		for options in "" "--buffer-size=256K --heap=off"; do
@@ -265,7 +265,7 @@ goes_on()
 	[ $status = 0 ] || fails fxt check trace.fxt
 }
 
-@test "children of children that are made amid hooks have no more address space than the first few" {
+@test "children of children that are made inside hooks have no more address space than the first few" {
 	compiled generations generations.c
 	timeout 120 fxtrun --heap=off --no-sched --buffer-size=16M -o trace.fxt ./generations 80 >grown
 	fxt check trace.fxt

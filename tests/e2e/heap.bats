@@ -42,7 +42,7 @@ handmade()
 }
 
 # The first event of one thread comes after more than a million of another: further than the window of fxt heap.
-@test "an archive far out of order" {
+@test "an archive far out of order has the same heap" {
 	handmade <<-'END'
 		for i in range(600000):
 		    file.write(allocate(1, 1000 * i + 1000, 4096, 10) + free(1, 1000 * i + 1500, 4096))
@@ -153,7 +153,7 @@ damage()
 	END
 }
 
-@test "damaged unwind tables: the program does as bare, every block is recorded, and paths end there" {
+@test "damaged unwind tables: the program runs as without fxt, every block is recorded, and paths end there" {
 	build damaged -w
 	build damaged -w -DPLUGIN -DDAMAGE -fPIC -shared -o strange.so
 	build damaged -w -DPLUGIN -fPIC -shared -o plugin.so
@@ -248,7 +248,7 @@ profile_agrees()
 	END
 }
 
-@test "the flame graph for the Perfetto UI: what lived at the peak and at the end, path by path" {
+@test "the flame graph for the Perfetto UI: live blocks at the peak and at the end, path by path" {
 	build script -finstrument-functions
 	traced --heap=objects -- ./script 50000
 	profile_agrees trace.fxt
@@ -582,7 +582,7 @@ agrees_with_heaptrack()
 	[ "$(heapdecode blocks trace.fxt | cut -f2)" = 70001 ]
 }
 
-@test "--at: what lived at the peak is the peak, behind the end what leaked, and before the first nothing" {
+@test "--at: the live blocks are those of the peak, at the end those that leaked, and none before the first" {
 	build script -finstrument-functions
 	traced --heap=objects -- ./script 20000
 	heapdecode peak trace.fxt >decoded
@@ -666,7 +666,7 @@ agrees_with_heaptrack()
 	says 2 "fxt heap: 'here' is not an address; see fxt heap --help" fxt heap --pointer=here trace.fxt
 }
 
-@test "--diff: what each call path cost before and after, as the program that was changed has it" {
+@test "--diff: the cost of each call path before and after is the changed program's own" {
 	cat >kept.c <<-'END'
 		#include <stdlib.h>
 		static void *kept[64];

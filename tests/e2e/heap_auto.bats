@@ -128,7 +128,7 @@ late_host()
 	fxt heap --json trace.fxt | jq -e '.processes | length == 1 and .[0].unknown_frees > 100'
 }
 
-@test "where a buffer keeps a part, or short calls are left out, --heap=auto leaves the heap out" {
+@test "--heap=auto records no heap if a buffer keeps a part or short calls are elided" {
 	build script -finstrument-functions
 	for options in --buffering-mode=circular --buffering-mode=oneshot --on-full=drop --min-duration=0us --max-calls=10; do
 		traced --heap=auto $options -- ./script 1000
@@ -144,7 +144,7 @@ late_host()
 	[ "$(heapdecode blocks trace.fxt | wc -l)" = 0 ]
 }
 
-@test "what stands in the way of a heap is said to who asked for it, and not by --heap=auto" {
+@test "an obstacle to recording the heap is reported if the heap was asked for, and not by --heap=auto" {
 	printf '%s\n' '#include <stdlib.h>' 'static char m[1 << 20]; static size_t n;' \
 		'void *malloc(size_t s) { void *p = m + n; n += (s + 15) / 16 * 16; return p; }' \
 		'void free(void *p) { (void)p; }' 'int main(void) { free(malloc(10)); return 0; }' >own.c

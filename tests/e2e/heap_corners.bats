@@ -82,7 +82,7 @@ entry_points()
 }
 
 # libc's checking allocator has malloc() in no default version.
-@test "MALLOC_CHECK_, mcheck and mtrace: what aborts bare aborts traced, and libc writes down the same allocations" {
+@test "MALLOC_CHECK_, mcheck and mtrace: programs abort as without fxt, and libc logs the same allocations" {
 	build checked -w -O0
 	build checked -w -O0 -lmcheck && mv checked mchecked && build checked -w -O0
 	ls /lib/*/libc_malloc_debug.so.0 /lib64/libc_malloc_debug.so.0 2>/dev/null | grep -q . || skip "libc has no libc_malloc_debug.so.0"
@@ -108,7 +108,7 @@ entry_points()
 	diff <(operations bare.mtrace) <(operations traced.mtrace)
 }
 
-@test "a preloaded library that passes allocations on sees each function called as often as bare, and each block is recorded once" {
+@test "a preloaded library that passes allocations on sees as many calls of each function as without fxt, and each block is recorded once" {
 	build counted -w -DLIBRARY -fPIC -shared -o counted.so -ldl
 	build counted -w
 	export LD_PRELOAD=$PWD/counted.so
@@ -131,7 +131,7 @@ path_of_dive()
 		print NF, at - 1, left_out, $1 == "_start" || $1 == "main", $NF }'
 }
 
-@test "a call path too deep to be shown has its innermost and its outermost functions, and says that others are left out" {
+@test "a call path too deep to be shown has its innermost and its outermost functions, and says that others are missing" {
 	build deep -w
 	[ "$(path_of_dive 100)" = "$((100 + 5)) -1  1 allocate" ]
 	[ "$(path_of_dive 5000)" = '256 63 1 1 allocate' ]
@@ -247,7 +247,7 @@ unrecorded()
 	done
 }
 
-@test "where the category is off nothing is counted; with a start that has it the heap is recorded, and nobody says what lives" {
+@test "without the category nothing is counted; a start that adds it records the heap without counters of live bytes" {
 	build late
 	for heap in objects counters; do
 		timeout 100 fxtrun -o trace.fxt --session=late --start=paused --categories=function --heap=$heap -- ./late \

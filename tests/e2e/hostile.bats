@@ -71,7 +71,7 @@ handed_in()
 	honest_is_whole
 }
 
-@test "what is no hello is not answered" {
+@test "an invalid hello is not answered" {
 	stranger='process [0-9]+ connected to the session and is not a provider; it got no answer'
 	for mode in short_hello long_hello wrong_magic wrong_pid long_name; do
 		beside 0 "closed " "$stranger" "$hostile" $mode
@@ -79,7 +79,7 @@ handed_in()
 	beside 0 "closed " "" "$hostile" empty_hello
 }
 
-@test "an agent of another version is told so" {
+@test "an agent of another version is refused with that reason" {
 	beside 0 "welcome 2 " 'unnamed\[[0-9]+\] runs untraced: its libfxtagent.so has another version than fxtrun; use that of fxtrun' \
 		"$hostile" other_version
 	# Once since no agent can be in a static image, and once since it says hello nevertheless.
@@ -93,7 +93,7 @@ handed_in()
 	beside 0 "welcome 0 " "" "$hostile" dies_started
 }
 
-@test "packets that are none: the provider is aborted, and that is said" {
+@test "invalid packets: the provider is aborted, and that is reported" {
 	aborted='(hostile|misbehave)\[[0-9]+\] is no longer traced:'
 	beside 125 "welcome 0 quit " "$aborted it sent more packets than the ring holds" "$hostile" full_ring
 	beside 125 "welcome 0 quit " "$aborted .+" "$hostile" no_header
@@ -128,7 +128,7 @@ handed_in()
 	beside 125 "welcome 0 quit " "$aborted it does not take the manager's packets" "$misbehave" deaf
 }
 
-@test "death at each step of a save: what was handed in is there" {
+@test "death at each step of a save: the records handed over are in the trace" {
 	while read -r name calls; do
 		beside 0 "welcome 0 " "" "$misbehave" $name
 		handed_in "$calls"
@@ -142,7 +142,7 @@ handed_in()
 	END
 }
 
-@test "silence at each step holds up nobody" {
+@test "silence at each step holds up no other process" {
 	while read -r name calls; do
 		: >met
 		timeout 60 fxtrun --buffer-size=256K sh -c '
@@ -183,7 +183,7 @@ handed_in()
 	END
 }
 
-@test "sums that there was no time for are cut to what there was time for, which is said" {
+@test "sums that are impossible for the time are cut, which is reported" {
 	got=0
 	timeout 60 fxtrun --buffer-size=256K --no-sched -t 1h sh -c '"$hostile" boasts' 2>err >met || got=$?
 	[ "$got" = 125 ]

@@ -273,7 +273,7 @@ timeline()
 }
 
 # The timeline has levels of detail; single calls are in windows that are asked for.
-@test "ten times the calls make no larger page, but for a window of them" {
+@test "ten times the calls make no larger page, except for a window of them" {
 	cat >grow.c <<-'END'
 		#include <pthread.h>
 		#include <stdlib.h>
@@ -343,7 +343,7 @@ timeline()
 	grep -x "paths $(cut -d ' ' -f 3- sums)" got
 }
 
-@test "the heaps of many processes: the largest first and open, the others folded, the smallest told" {
+@test "the heaps of many processes: the largest first and unfolded, the others folded, the smallest counted" {
 	needs_chromium
 	cat >many.c <<-'END'
 		#include <stdlib.h>
@@ -376,7 +376,7 @@ timeline()
 		echo 'And 10 more with smaller heaps, which leaked 53.7 KiB in all: fxt heap has them.')
 }
 
-@test "what is missing is said: made = recorded + told as lost" {
+@test "the page says what is missing: made = recorded + lost" {
 	needs_chromium
 	${CC:-cc} -O2 -g -finstrument-functions -pthread -o full "$root/tests/programs/engine/full.c"
 	fxtrun --buffering-mode=oneshot --buffer-size=64K ./full 4 20000 >made
@@ -410,7 +410,7 @@ timeline()
 	[ "$(fact threads)" = 1 ]
 }
 
-@test "a crash is said first: signal, address and thread" {
+@test "a crash is reported first: signal, address and thread" {
 	needs_chromium
 	printf '%s\n' 'static void fail(void) { *(volatile int *)16 = 1; }' 'int main(void) { fail(); }' >crash.c
 	${CC:-cc} -O0 -g -finstrument-functions -o crash crash.c
@@ -457,7 +457,7 @@ timeline()
 	diff expected <(said | head -n 5; said | tail -n +6 | LC_ALL=C sort)
 }
 
-@test "outputs: compressed by name, the standard output, what cannot be written, and a trace without calls" {
+@test "outputs: compressed by name, the standard output, one that cannot be written, and a trace without calls" {
 	fxtrun "$build/examples/hello" >/dev/null
 	fxt html trace.fxt
 	fxt html -o - trace.fxt | cmp - trace.html

@@ -74,7 +74,7 @@ assert end(calls["work"]) <= end(inherited[0])'
 	[ "$(outermost)" = $'main\t2' ]
 }
 
-@test "in a child whose first call is that of a library's fork handler they begin before it, too" {
+@test "in a child whose first call is that of a library's fork handler, inherited calls begin before it" {
 	compiled processes/handlers.c -fPIC -shared
 	mv program handlers.so
 	compiled processes/inherit.c -Wl,--no-as-needed ./handlers.so
@@ -96,7 +96,7 @@ assert end(calls["work"]) <= end(inherited[0])'
 	decode slices trace.fxt | fails grep inherited
 }
 
-@test "what is chosen by callers is chosen inside of inherited calls too" {
+@test "filters by caller apply inside inherited calls too" {
 	inherits return --only-under=handle
 	[ "$(outermost)" = $'handle\t1' ]
 	inherits return --only-under=begin_child
@@ -116,7 +116,7 @@ assert end(calls["work"]) <= end(inherited[0])'
 	[ "$(calls_on 'main;handle;work')" = 3 ]
 }
 
-@test "calls that are left out for being short are counted once, inside of inherited calls too" {
+@test "short elided calls are counted once, inside inherited calls too" {
 	inherits many --min-duration=1ms
 	sort counted | diff - <(decode whole trace.fxt | cut -f 1,2 | sort)
 	[ "$(outermost)" = $'main\t1' ]
@@ -139,7 +139,7 @@ assert end(calls["work"]) <= end(inherited[0])'
 	done
 }
 
-@test "what is allocated inside of inherited calls has their path" {
+@test "blocks allocated inside inherited calls have their path" {
 	inherits allocate --heap=objects
 	sort counted | diff - <(calls_by_name trace.fxt)
 	fxt export --to=folded --cost=allocated -o - trace.fxt >folded
@@ -147,7 +147,7 @@ assert end(calls["work"]) <= end(inherited[0])'
 	[ "$(grep -c 'main;serve;serve;serve;handle;work 3000$' folded)" = 1 ]
 }
 
-@test "every command takes them for what is around, and counts none" {
+@test "every command shows inherited calls as context, and counts none" {
 	inherits return
 	fxt info trace.fxt | grep -q '^10 calls,'
 	fxt sql --csv 'select count(*) from calls' trace.fxt | grep -qx rows,10
@@ -160,7 +160,7 @@ assert end(calls["work"]) <= end(inherited[0])'
 	fxt replay trace.fxt | grep -c '/\* serve \*/ {' | grep -qx 3
 }
 
-@test "the viewer has a child's calls inside of inherited ones" {
+@test "the viewer has a child's calls inside inherited ones" {
 	needs_viewer
 	inherits return
 	[ "$(viewer trace.fxt "select c.name, p.name, p.category from slice c join slice p on c.parent_id = p.id where c.name = 'handle'" | tail -1)" = $'handle\tserve\tinherited' ]

@@ -14,7 +14,7 @@ setup()
 	export XDG_RUNTIME_DIR=$PWD stops=$BATS_FILE_TMPDIR/stops
 }
 
-@test "a program that stops itself stops fxtrun, and is let go on by it; its children are recorded meanwhile" {
+@test "a program that stops itself stops fxtrun, and is continued by it; its children are recorded during that time" {
 	timeout 60 python3 - <<-'END'
 		import os, signal, subprocess
 		for number in signal.SIGTSTP, signal.SIGSTOP, signal.SIGTTIN:
@@ -34,7 +34,7 @@ setup()
 	[ "$(calls_of trace.fxt went_on)" = 1 ]
 }
 
-@test "standard error is a pipe that is full, and nobody reads it: neither the recorder nor the program stands still" {
+@test "standard error is a full pipe that is not read: neither the manager nor the program stops" {
 	timeout 120 python3 - <<-'END'
 		import os, signal, subprocess
 		def full_pipe():
@@ -79,7 +79,7 @@ setup()
 	[ "$(calls_of trace.fxt leaf)" = 1000000 ]
 }
 
-@test "who lets the program go on lets fxtrun go on" {
+@test "continuing the program continues fxtrun" {
 	timeout 60 python3 - <<-'END'
 		import os, signal, subprocess
 		run = subprocess.Popen(["fxtrun", "sh", "-c", "echo $$; kill -STOP $$; exit 3"],
@@ -159,7 +159,7 @@ setup()
 }
 
 # The program itself looks, before it does anything else: later is too late.
-@test "the recorder is in a session and a process group of its own before the program begins" {
+@test "the manager is in a session and a process group of its own before the program begins" {
 	for _ in {1..20}; do
 		setsid -w fxtrun sh -c 'cat /proc/$$/stat /proc/$PPID/stat' >stat
 		# Group and session are the third and fourth field behind the name, which stands in parentheses.
@@ -171,7 +171,7 @@ setup()
 	done
 }
 
-@test "SIGKILL to the process group: the recorder lives and the trace has every call" {
+@test "SIGKILL to the process group: the manager lives and the trace has every call" {
 	cc -O2 -g -finstrument-functions -o counted "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
 	setsid -w fxtrun --buffer-size=64K ./counted 100000 wait >out 2>said 3>&- &
 	program=$(await ready out | cut -d ' ' -f 2)

@@ -83,7 +83,7 @@ callers()
 		END { for (thread in over) bad += !last[thread] || last[thread] > over[thread]; exit threads != 2 || bad }'
 }
 
-@test "coroutines: calls are never given to whoever resumed them" {
+@test "coroutines: calls are never given to the thread that resumed them" {
 	all_calls contexts
 	diff <(callers) - <<-END
 		-	assembled
@@ -126,7 +126,7 @@ pairs()
 		END { for (pair in calls) print calls[pair], pair }'
 }
 
-@test "signal stacks and coroutines' stacks in arrays of functions: each call is inside of its caller" {
+@test "signal stacks and coroutines' stacks in arrays of functions: each call is inside its caller" {
 	for compiler in gcc clang; do
 		CC=$compiler compiled jumps/inner_stacks.c
 		for case in signals disarming fibers inner handlers turns threads; do
@@ -135,7 +135,7 @@ pairs()
 	done
 }
 
-@test "destructors that run while the stack is unwound are called by the functions whose they are" {
+@test "destructors that run while the stack is unwound are called by the functions that have them" {
 	for compiler in g++ clang++; do
 		type "$compiler" >/dev/null 2>&1 || continue
 		for level in -O0 -O2; do
@@ -148,7 +148,7 @@ pairs()
 	done
 }
 
-@test "more coroutines than there are rows: each call is recorded once, inside of its caller" {
+@test "more coroutines than tracks: each call is recorded once, inside its caller" {
 	compiled jumps/many.c
 	for threads in 1 4; do
 		own_tree ./program 3000 "$threads"

@@ -51,7 +51,7 @@ verdict()
 		fxt check --fail-if='f.max > 1'
 }
 
-@test "records were lost: what is certain even so is told, all else is unknown" {
+@test "records were lost: verdicts that are certain nevertheless are given, all others are unknown" {
 	made trace.fxt 3
 	verdict 4 trace.fxt 'f.calls > 99'
 	verdict 3 trace.fxt 'f.calls > 100'
@@ -87,7 +87,7 @@ assert trace["tables"][0]["rows"][0]["total_ns"] == 5050000'
 	done
 }
 
-@test "of several rules and files the worst verdict counts" {
+@test "the worst verdict of several rules and files counts" {
 	made trace.fxt 0
 	cp trace.fxt other.fxt
 	status=0
@@ -96,7 +96,7 @@ assert trace["tables"][0]["rows"][0]["total_ns"] == 5050000'
 	[ "$(grep -c '^ok ' out) $(grep -c '^unknown ' out) $(grep -c '^failed ' out)" = "2 2 2" ]
 }
 
-@test "beside a trace from before: a share of what it was, or of the median of several" {
+@test "beside an earlier trace: a change relative to it, or to the median of several" {
 	made trace.fxt 0
 	made same.fxt 0
 	made less.fxt 0 90
@@ -123,7 +123,7 @@ row, = json.load(sys.stdin)["traces"][0]["tables"][0]["rows"]
 print(row["value"], row["before"])')" = "5050000 4545000" ]
 }
 
-@test "beside a trace from before: what it does not have makes no verdict" {
+@test "beside an earlier trace: a function that it lacks gets no verdict" {
 	made trace.fxt 0
 	made lossy.fxt 3
 	# It was more than that: what is not higher now is surely not.

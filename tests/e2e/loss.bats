@@ -23,7 +23,7 @@ slow_symbolizer()
 	chmod +x slow/fxt
 }
 
-@test "standalone: a limit of file sizes, or a standard error without a reader, raises no signal in the program, and is told" {
+@test "standalone: a limit of file sizes, or a standard error without a reader, raises no signal in the program, and is reported" {
 	local bytes handled status
 
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -o file_limit "$root/tests/programs/harm/file_limit.c"
@@ -43,7 +43,7 @@ slow_symbolizer()
 	done
 }
 
-@test "standalone: the trace is finished when the program has ended, which gets no SIGCHLD of it" {
+@test "standalone: the trace is finished when the program has ended, and the program gets no SIGCHLD for it" {
 	compiled loss/standalone.c
 	slow_symbolizer
 	LD_PRELOAD=$PWD/slow/libfxtagent.so FXT_OUTPUT=trace.fxt ./program quiet >out
@@ -52,7 +52,7 @@ slow_symbolizer()
 	[ "$(calls_of trace.fxt quiet)" = 1 ]
 }
 
-@test "standalone: a child whose parent ignores or blocks SIGCHLD is waited for all the same" {
+@test "standalone: a child whose parent ignores or blocks SIGCHLD is waited for nevertheless" {
 	compiled loss/standalone.c
 	slow_symbolizer
 	(trap '' CHLD; LD_PRELOAD=$PWD/slow/libfxtagent.so FXT_OUTPUT=trace.fxt exec ./program quiet)

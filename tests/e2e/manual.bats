@@ -7,7 +7,7 @@ load helpers
 	"$root/tests/manual" "$build" "$root/doc/fxt.1"
 }
 
-@test "an answer that is not the page's is told, with the command" {
+@test "an answer that differs from the page's is reported, with the command" {
 	sed 's/^trace.fxt: 1302 calls/trace.fxt: 1303 calls/' "$root/doc/fxt.1" >page
 	fails "$root/tests/manual" "$build" page >out
 	grep -q '^-trace.fxt: 1303 calls of 11 functions' out
@@ -16,7 +16,7 @@ load helpers
 	diff page "$root/doc/fxt.1"
 }
 
-@test "every command has an example, but for two that print nothing" {
+@test "every command has an example, except two that print nothing" {
 	fxt --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -vx -e tui -e view >commands
 	[ "$(wc -l <commands)" -gt 15 ]
 	while read -r command; do
@@ -24,7 +24,7 @@ load helpers
 	done <commands
 }
 
-@test "the traces are those of the program that is said to have made them" {
+@test "the traces of the manual are those of its program" {
 	for trace in trace old; do
 		zstd -dq "$root/doc/manual/$trace.fxt.zst" -o $trace.fxt
 		diff <(calls_by_name $trace.fxt) <(reported_calls $trace.fxt)

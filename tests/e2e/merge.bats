@@ -155,7 +155,7 @@ other	300" ]
 	heaps_in_the_viewer twice.fxt
 }
 
-@test "other clocks of the machine: to what is said" {
+@test "other clocks of the machine: as exact as merge says" {
 	echo hpet >source
 	without='unshare -m sh -c '\''mount --bind source /sys/devices/system/clocksource/clocksource0/current_clocksource && exec "$@"'\'' sh'
 	eval "$without true" 2>said || skip "no private mounts here: $(cat said)"
@@ -194,7 +194,7 @@ other	300" ]
 		fxt merge -o no.fxt first.fxt old.fxt
 }
 
-@test "anchors of any numbers: no call is missing, or it is said why nothing was merged" {
+@test "anchors of any numbers: no call is missing, or a message says why nothing was merged" {
 	here
 	for n in 0 1 2 3 4 5 6 7 8; do
 		for value in 0 1 0x7fffffffffffffff 0xffffffffffffffff; do
@@ -207,7 +207,7 @@ other	300" ]
 	done
 }
 
-@test "sums of calls left out keep their times on another clock" {
+@test "sums of elided calls keep their times on another clock" {
 	here
 	cat >short.c <<-'END'
 		static void brief(void) { for (volatile int i = 0; i < 1000; i++) { } }
@@ -224,7 +224,7 @@ other	300" ]
 	paste <(sums short.fxt) <(sums both.fxt) | awk -F'\t' '{ off = $3 - $6; exit !($2 == 200 && $5 == 200 && off * off <= 4 + ($3 * 1e-4) ^ 2) }'
 }
 
-@test "losses, a killed program's open calls and an unfinished trace are told" {
+@test "losses, a killed program's open calls and an unfinished trace are reported" {
 	here
 	cat >many.c <<-'END'
 		#include <signal.h>
@@ -263,7 +263,7 @@ other	300" ]
 	fxt merge --realtime -o both.fxt first.fxt far.fxt | fails grep 'has no end'
 }
 
-@test "compressed traces and pipes; what is wrong is said" {
+@test "compressed traces and pipes; errors are reported" {
 	here
 	fxt merge -o plain.fxt first.fxt second.fxt
 	zstd -q second.fxt

@@ -44,7 +44,7 @@ setup_file()
 	END
 }
 
-@test "a library in a link namespace of its own runs as bare, and is not recorded there" {
+@test "a library in a link namespace of its own runs as without fxt, and is not recorded there" {
 	compiled modules/namespace.c -ldl
 	${CC:-cc} -O1 -g -finstrument-functions -fPIC -shared -pthread -o plugin.so "$root/tests/programs/modules/namespace_plugin.c"
 	options=--heap=objects same_as_bare "$PWD/program" "$PWD/plugin.so"

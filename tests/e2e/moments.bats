@@ -127,7 +127,7 @@ in_rows()
 	diff <(drawn both.fxt) <({ drawn streaming.fxt && drawn circular.fxt; } | sort -t "$(printf '\t')" -k 2 -nr)
 }
 
-@test "why without switches: what ran is unknown, waits and their holders are not" {
+@test "why without switches: waits and their holders are known, running times are not" {
 	fxtrun --no-sched causes >measured
 	fxt slow handle >slow
 	grep 'no context switches in the trace' slow
@@ -183,7 +183,7 @@ in_rows()
 
 # Two calls of handle, which take 1000 and 500 us: in each 60 functions are called for a microsecond, and one for 800 and
 # 300 us.
-@test "why: what is small is one line, and the lines sum to the call; programs get all parts" {
+@test "why: small parts are one line, and the lines add up to the call; programs get all parts" {
 	python3 -c '
 import struct
 names = ["function", "handle", "large"] + [f"small_{number:02}" for number in range(60)]
@@ -209,7 +209,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	[ "$(fxt why --csv handle | rows parts time_ns | awk '{ n += $1 } END { print n }')" = 1000000 ]
 }
 
-@test "slow and why: what is chosen, and what is not there" {
+@test "slow and why: chosen parts, and missing functions" {
 	fxtrun causes >measured
 	[ "$(fxt slow --csv -n 7 handle | wc -l)" = 8 ]
 	says 2 "fxt: trace.fxt: no function is called 'hande'; did you mean 'handle'?" fxt why hande

@@ -68,7 +68,7 @@ teardown()
 	no_sockets
 }
 
-@test "a function of many short calls is muted at one moment, and recorded in full until then; no other is; all of it is told" {
+@test "a function of many short calls is recorded in full until it is muted; no other is muted; all of it is reported" {
 	timeout 200 python3 - <<-'END'
 		from muting import *
 		session = Session(["-o", "x.fxt", "--auto=1", "--buffer-size=1"], "noise")
@@ -106,7 +106,7 @@ teardown()
 	END
 }
 
-@test "children that are forked afterwards know what is muted; what they record until then is told" {
+@test "children that are forked later mute the same functions; calls that they record before are reported" {
 	timeout 200 python3 - <<-'END'
 		from muting import *
 		session = Session(["-o", "x.fxt", "--auto=1", "--buffer-size=1"], "noise")
@@ -132,7 +132,7 @@ teardown()
 	END
 }
 
-@test "beside filters of the user, which change meanwhile: what is muted stays so, and the rest is what they say" {
+@test "beside changing filters of the user: muted functions stay muted, and the rest follows the filters" {
 	timeout 200 python3 - <<-'END'
 		from muting import *
 		session = Session(["-o", "x.fxt", "--auto=1", "--buffer-size=1", "--exclude=rare"], "noise")
@@ -155,7 +155,7 @@ teardown()
 	END
 }
 
-@test "a program whose calls take less of its time than it may keeps all of them, and so it does where the option comes from elsewhere" {
+@test "a program whose calls take less than the allowed time keeps all of them, wherever the option comes from" {
 	FXT_OPTIONS=--auto=99 timeout 100 fxtrun -o x.fxt noise <<<'go 200' >out 2>said
 	[ "$(calls_by_name x.fxt | sort)" = "$(printf '%s\n' "hot	400000" "rare	200" "tick	200" | sort)" ]
 	fails grep muted said
@@ -165,7 +165,7 @@ teardown()
 	grep "with the options of .fxtrc" said
 }
 
-@test "where nobody sees the calls as they are made, and where functions have no names, it is refused" {
+@test "--auto is refused if the manager does not see the calls at once, or functions have no names" {
 	says 125 "fxtrun: --auto: calls are counted as they are written, which happens only in streaming mode" \
 		fxtrun --auto --buffering-mode=circular true
 	says 125 "fxtrun: --auto: functions are muted by their names, which --raw leaves out: use one or the other" \
@@ -189,7 +189,7 @@ teardown()
 	END
 }
 
-@test "recordings of a session that lasts: each is muted if it is told to be, and no other" {
+@test "recordings of an idle session: each is muted if asked for, and no other" {
 	timeout 200 python3 - <<-'END'
 		from muting import *
 		session = Session(["--start=idle", "--no-sched", "--calibrate"], "noise")

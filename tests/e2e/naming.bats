@@ -133,7 +133,7 @@ functions()
 	cmp raw.fxt before.fxt
 }
 
-@test "functions of a stripped program: by module, which is told with what to do" {
+@test "functions of a stripped program appear by module, and a note says what to do" {
 	cp "$counted" stripped
 	strip stripped
 	fxtrun ./stripped 1000
@@ -216,7 +216,7 @@ nameless_plugin()
 	functions trace.fxt | grep '"plug" file=".*/plug.c"'
 }
 
-@test "a plugin whose memfd is closed at once has its names if the kernel allows that, and else a note says why not" {
+@test "a plugin whose memfd is closed at once has its names if the kernel allows that; otherwise a note says why not" {
 	plugin_in_a_memfd -Wl,--build-id
 	maps=(/proc/$$/map_files/*)
 	if head -c 1 "${maps[0]}" >first; then

@@ -166,7 +166,7 @@ except (BrokenPipeError, ConnectionResetError):
 	kill -0 "$recorder"
 }
 
-@test "what a stranger has put where everybody may write is not written to, and not followed" {
+@test "a stranger's file in a shared directory is not written to, and not followed" {
 	mkdir -m 777 shared
 	cc -O2 -g -finstrument-functions -o quiet "$BATS_TEST_DIRNAME/../programs/loss/standalone.c"
 	stranger touch shared/file

@@ -134,7 +134,7 @@ refuses_each()
 	[ "$(cat victim)" = precious ]
 }
 
-@test "what is made of a trace is as open as the trace, less the umask; a file that was there keeps its mode" {
+@test "a file made from a trace is as open as the trace, less the umask; an existing file keeps its mode" {
 	check()
 	{
 		while read -ra words; do
@@ -166,7 +166,7 @@ refuses_each()
 	[ "$(stat -c %a piped.html)" = 600 ]
 }
 
-@test "a trace that its group may read opens what is made of it to no other group" {
+@test "a trace that its group may read opens files made from it to no other group" {
 	[ "$(id -u)" = 0 ] || skip "only root can give a file to any group"
 	chgrp 65534 trace.fxt
 	chmod 640 trace.fxt

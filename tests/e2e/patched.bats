@@ -51,7 +51,7 @@ changes()
 	END
 }
 
-@test "four threads call while sites are erased and put back: what is never left out is exact, gcc" {
+@test "four threads call while sites are patched and restored: functions that are never excluded are exact, gcc" {
 	changes gcc 600 4
 }
 
@@ -101,7 +101,7 @@ erased()
 	[ -z "$output" ]
 }
 
-@test "a function into which another is inlined: its own, whether that is left out too or not" {
+@test "a function into which another is inlined is patched, whether the other one is excluded or not" {
 	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
 	for compiler in gcc clang; do
 		for options in "--exclude=deep --exclude=rare" --exclude=deep; do
@@ -114,7 +114,7 @@ erased()
 	done
 }
 
-@test "functions that share calls of hooks inside of another: those that are recorded are exact" {
+@test "functions that share hook calls inside another one: recorded ones are exact" {
 	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
 	for compiler in gcc clang; do
 		timeout 200 python3 - "$BATS_FILE_TMPDIR/$compiler" <<-'END'

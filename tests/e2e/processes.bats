@@ -40,7 +40,7 @@ joined()
 	done
 }
 
-@test "forked children: calls, exit statuses, a kill, a daemon in another root, forks amid a thread's calls" {
+@test "forked children: calls, exit statuses, a kill, a daemon in another root, forks inside a thread's calls" {
 	same_as_bare "$BATS_FILE_TMPDIR/children"
 	fxt check trace.fxt
 	# A killed child's calls stay open.
@@ -88,7 +88,7 @@ ended()
 	ended term '"killed" {signal=int32:15, name="SIGTERM", code="SI_USER", origin="itself", sender=koid}'
 }
 
-@test "a descendant's end, of which its parent alone learns the status: an exit ends its open calls, a signal does not" {
+@test "a descendant's end, if only its parent learns the status: an exit ends its open calls, a signal does not" {
 	for how in exit _exit _Exit abort segv term; do
 		echo "# $how"
 		fxtrun -o trace.fxt sh -c '"$@"; exit 0' sh "$BATS_FILE_TMPDIR/ends" "$how"
@@ -145,7 +145,7 @@ ends_in_the_viewer()
 	fxt check "$1"
 }
 
-@test "the viewer: what a process had open when it was killed ends there, whatever others do later; fxt says that it did not end" {
+@test "the viewer: open calls of a killed process end at its death, whatever others do later; fxt says that they did not end" {
 	needs_viewer
 	compiled processes/left_open.c
 	for options in '' '--exclude=*_outside' --heap=off; do
@@ -163,7 +163,7 @@ ends_in_the_viewer()
 }
 
 # Of those the recorder had all, and the process that finishes its trace has nothing but the trace itself.
-@test "the viewer: the recorder is killed after such processes: what they had open ends at their deaths" {
+@test "the viewer: the manager is killed after such processes: their open calls end at their deaths" {
 	needs_viewer
 	compiled processes/left_open.c
 	mkfifo byte
@@ -277,7 +277,7 @@ print(status)' "${@:3}" "$BATS_FILE_TMPDIR/many" "$1" "$2" 2>said | tr '\n' ' ')
 	[ "$(calls_of trace.fxt work)" = 300 ]
 }
 
-@test "more buffers than half of the memory: as many processes as have room are traced, the others not, which is said" {
+@test "more buffers than half of the memory: as many processes as have room are traced, and the others are reported" {
 	local megabytes=$(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo)
 	local size=$((megabytes / 5 < 4096 ? megabytes / 5 : 4096))
 	local traced=$((megabytes / 2 / size))

@@ -71,7 +71,7 @@ shown()
 	sed -n 's/^reading  *\([0-9]*\)%.*/\1/p' lines | sort -nc
 }
 
-@test "what is short tells nothing, and neither do pipes, files and terminals that can do nothing" {
+@test "a short wait shows no progress line, and neither do pipes, files and terminals without cursor control" {
 	LD_PRELOAD= TERM=xterm PAGER=cat script -qec 'fxt report' /dev/null </dev/null >got
 	fails grep -q reading got
 	LD_PRELOAD=$BATS_FILE_TMPDIR/clock.so fxt report >out 2>err
@@ -89,7 +89,7 @@ shown()
 	grep -E '^200000 .* main$' out
 }
 
-@test "every command that reads for long tells of it" {
+@test "every command that reads for long shows its progress" {
 	for command in report tree 'slow main' 'why main' last locks threads html flamegraph suggest check info heap \
 		'export --to=folded' 'export --to=chrome-json' 'cut --time=1ms.. -o part.fxt' 'symbolize -o named.fxt' 'diff trace.fxt' \
 		'sql "select count(*) from calls"' "check --fail-if='main.max > 1s'"; do
@@ -99,7 +99,7 @@ shown()
 	done
 }
 
-@test "what is printed while a trace is read has the terminal for itself" {
+@test "output that is printed while a trace is read removes the progress line" {
 	for command in dump 'replay -n 3000' 'export --to=folded -o -' 'sql "select start from calls"'; do
 		on_terminal 80 "fxt $command trace.fxt" >got
 		shown <got >screen
@@ -122,13 +122,13 @@ shown()
 	grep -E '^fxt: short.fxt: .*truncated inside a record$' screen
 }
 
-@test "what is piped to a program that has taken the terminal for itself leaves it alone" {
+@test "output piped to a program that controls the terminal shows no progress line" {
 	on_terminal 80 'stty raw; fxt report | cat >out; stty sane' >got
 	fails grep -q reading got
 	grep -E '^200000 .* main$' out
 }
 
-@test "of a pipe it is told how much there was until now, and of what is compressed how far it is" {
+@test "the progress shows how much of a pipe was read, and which part of a compressed file" {
 	on_terminal 80 'cat trace.fxt | fxt report -' | shown >screen
 	grep -qE '^copying [0-9.]+ [kM]B' lines
 	grep -E '^200000 .* main$' screen
@@ -138,7 +138,7 @@ shown()
 	grep -E '^200000 .* main$' screen
 }
 
-@test "what has become longer since it was opened is read to its end" {
+@test "a file that has grown since it was opened is read to its end" {
 	cat "$root/tests/programs/terminal/fast_clock.c" - >clock.c <<-'END'
 		#include <sys/stat.h>
 		/* Of files with a name: an eighth of what they have when they are read. */
@@ -160,7 +160,7 @@ shown()
 }
 
 # What lived is read again at the end, which is when the clock begins to go faster: when that file is mapped.
-@test "fxtrun: a long end is told on the terminal, and on nothing else" {
+@test "fxtrun: the progress of a long end is shown on the terminal, and nowhere else" {
 	cat >pairs.c <<-'END'
 		#include <stdio.h>
 		#include <stdlib.h>

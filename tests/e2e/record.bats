@@ -82,7 +82,7 @@ runs_on()
 	[ "$(grep -vc "no context switches" err)" = 1 ]
 }
 
-@test "--detach: what would end fxtrun ends the session" {
+@test "--detach: signals that would end fxtrun end the session" {
 	for signal in TERM INT HUP; do
 		rm -f out
 		fxtrun --detach bash -c 'echo $$ >pids; exec "$rounds" counts' >out 2>err 3>&- &

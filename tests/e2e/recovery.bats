@@ -38,11 +38,11 @@ recovered()
 	[ "$(calls_of "$1" leaf)" = 1000 ]
 }
 
-@test "the recorder killed at any moment: what is kept and told is what was made" {
+@test "the manager killed at any moment: kept and lost calls add up to those made" {
 	"$root/tests/torture" "$build" 5 "$RANDOM" recorder
 }
 
-@test "the recorder killed where address space is limited: all is recovered" {
+@test "the manager killed with limited address space: everything is recovered" {
 	ulimit -Sv 400000
 	bereaved -o trace.fxt
 	ulimit -Sv "$(ulimit -Hv)"
@@ -52,7 +52,7 @@ recovered()
 	recovered trace.fxt
 }
 
-@test "the recorder killed: the trace is finished once the program has ended, and fxtrun dies of the signal" {
+@test "the manager killed: the trace is finished once the program has ended, and fxtrun dies of the signal" {
 	for mode in streaming circular oneshot; do
 		bereaved --buffering-mode=$mode -o $mode.fxt env # in its place
 		kill "$program"
@@ -73,7 +73,7 @@ recovered()
 	done
 }
 
-@test "the recorder killed: what was left out for being short is told" {
+@test "the manager killed: the sums of elided calls are in the trace" {
 	bereaved -t 1h --categories=function
 	fxtctl recover | grep '^trace.fxt: [0-9]* events, 0 lost, '
 	decode whole trace.fxt | grep -P '^leaf\t1000\t1000\t'
@@ -111,7 +111,7 @@ recovered()
 	fxt info trace.fxt | fails grep -e ^recovered -e ^unfinished
 }
 
-@test "the recorder of a tree killed: all of its processes are recovered, the rest is told" {
+@test "the manager of a process tree killed: all processes are recovered, and missing records are reported" {
 	mkfifo go
 	fxtrun --heap=off --buffer-size=64K sh -c '
 		for i in 1 2 3; do "$counted" 300000 wait & pids="$pids $!"; done
@@ -128,7 +128,7 @@ recovered()
 	[ $(($(calls_of trace.fxt leaf) + lost)) = 900000 ]
 }
 
-@test "the recorder killed: what only it had measured stays, the heap over time and what a call costs" {
+@test "the manager killed: the heap over time and the cost of a call, which only it had measured, stay" {
 	cc -O2 -g -finstrument-functions -o holds -x c - <<-'END'
 		#include <stdio.h>
 		#include <stdlib.h>
@@ -161,7 +161,7 @@ recovered()
 	fxt report --corrected trace.fxt
 }
 
-@test "the recorder killed with --follow=none: children that nobody wanted are not told of" {
+@test "the manager killed with --follow=none: children that were not wanted are not mentioned" {
 	cc -O2 -finstrument-functions -o forks -x c - <<-'END'
 		#include <stdio.h>
 		#include <sys/wait.h>
@@ -194,7 +194,7 @@ recovered()
 	fails grep untraced none.said
 }
 
-@test "the recorder of a session that may end without its program killed: signals to fxtrun have the trace finished" {
+@test "the manager of a detached session killed: signals to fxtrun finish the trace" {
 	for signal in INT QUIT TERM HUP; do
 		bereaved --detach -o $signal.fxt
 		kill -$signal $job
@@ -206,14 +206,14 @@ recovered()
 	done
 }
 
-@test "signals that are sent to fxtrun reach the program when the recorder is gone" {
+@test "signals that are sent to fxtrun reach the program when the manager is gone" {
 	bereaved
 	kill -TERM $job
 	wait $job || [ $? = 137 ]
 	recovered trace.fxt
 }
 
-@test "the recorder of a controller's session killed: it ends, what the controller asked for is the trace, and the program goes on" {
+@test "the manager of a controller's session killed: it ends, the controller's output is the trace, and the program goes on" {
 	cat >session.py <<-'END'
 		from control import *
 		import signal, sys

@@ -103,11 +103,11 @@ holds()
 	[ "$status" = 0 ]
 }
 
-@test "a process that is not dumpable: what is left out is left out, with its hooks" {
+@test "a process that is not dumpable: functions are excluded without patches" {
 	holds <<<'kept, hot = stays("undumpable")'
 }
 
-@test "a process that is not dumpable any more: what is out is put back, also in a forked child" {
+@test "a process that is not dumpable any more: its patches are undone, also in a forked child" {
 	holds <<-'END'
 		exclude("hot")
 		kept, before, _ = erase()
@@ -123,7 +123,7 @@ holds()
 	holds <<<'kept, hot = put_back("undumpable")'
 }
 
-@test "memory that may not become executable: calls are taken out and put back all the same" {
+@test "memory that may not become executable: calls are patched and restored nevertheless" {
 	holds <<-'END'
 		tell("mdwe")
 		exclude("hot")
@@ -140,7 +140,7 @@ holds()
 	END
 }
 
-@test "a forked child in which nothing can put calls back: it is not recorded, its parent is, and that is told" {
+@test "a forked child in which patches cannot be undone is not recorded and is reported; its parent is recorded" {
 	holds <<-'END'
 		exclude("hot")
 		kept, hot = erase()[0], 0
@@ -152,7 +152,7 @@ holds()
 	[ "$(uname -m)" != x86_64 ] || grep -F '(1 ran untraced)' said
 }
 
-@test "a seccomp filter: what was out is back before, and stays" {
+@test "a seccomp filter: patches are undone before it, and no new ones are made" {
 	holds <<-'END'
 		exclude("hot")
 		erase()
@@ -166,7 +166,7 @@ holds()
 	holds <<<'kept, hot = stays("unseen")'
 }
 
-@test "one that lets nothing be written either: what is out is put back, and stays" {
+@test "a seccomp filter that also lets nothing be written: patches are undone, and no new ones are made" {
 	holds <<-'END'
 		_, hot = put_back("unseen")
 		exclude("hot")
@@ -174,7 +174,7 @@ holds()
 	END
 }
 
-@test "one that lets no page be changed either: what cannot be put back is told" {
+@test "a seccomp filter that also lets no page be changed: patches that cannot be undone are reported" {
 	holds <<-'END'
 		exclude("hot")
 		erase()

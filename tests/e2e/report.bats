@@ -115,7 +115,7 @@ first_processor()
 	done
 }
 
-@test "a trace of several ranges: each is walked with what is open at its ends" {
+@test "a trace of several ranges: each is walked with the slices open at its ends" {
 	cat >nested.c <<-'END'
 		static volatile int sum;
 		static void leaf(void)

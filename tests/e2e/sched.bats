@@ -52,7 +52,7 @@ agree()
 			$4 < $7 || $4 > $7 + 5 || $3 < $6 * 0.95 { print "too far: " $0; exit 1 }'
 }
 
-@test "ping-pong: what the threads waited, ran, and how often, is what they measured themselves" {
+@test "ping-pong: the threads' waits, times and switches are those that they measured themselves" {
 	needs_perf
 	until_clocks_agree accounts agree
 }
@@ -80,7 +80,7 @@ agree()
 		diff - <(decode cpu probe.fxt | cut -f1 | sort -n)
 }
 
-@test "thousands of threads: those of the trace ran, and nobody else did" {
+@test "thousands of threads: those of the trace ran, and no others" {
 	needs_perf
 	fxtrun lives >/dev/null
 	sound trace.fxt
@@ -88,7 +88,7 @@ agree()
 	decode cpu trace.fxt | cut -f1 | sort | diff known -
 }
 
-@test "a PID namespace: nobody is taken for a thread whose number inside is that of another one outside" {
+@test "a PID namespace: no thread is mistaken for one that has its number outside" {
 	needs_perf
 	unshare -pf namesakes >out 2>&1 || skip "no PID namespaces here whose numbers can be set"
 	fxtrun -o trace.fxt sh -c 'unshare -pf namesakes && unshare -pf namesakes' >out
@@ -125,7 +125,7 @@ agree()
 	done
 }
 
-@test "without context switches: the kernel refuses, or nobody wants them; all the rest is there" {
+@test "without context switches, refused by the kernel or not wanted: all the rest is there" {
 	refuse fxtrun -o refused.fxt pingpong >/dev/null 2>err
 	[ "$(grep -c 'fxtrun: no context switches in the trace: Permission denied' err)" = 1 ]
 	[ "$(wc -l <err)" = 2 ]
@@ -146,7 +146,7 @@ agree()
 	done
 }
 
-@test "a thread that ends on one CPU has run on another: what it ran there is told" {
+@test "a thread that ends on one CPU has run on another: its time there is counted" {
 	needs_perf
 	cat >spin.c <<-'END'
 		#define _GNU_SOURCE

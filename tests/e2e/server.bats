@@ -23,7 +23,7 @@ setup()
 	(cd idle && timeout 300 python3 "$BATS_TEST_DIRNAME/server.py" idle 50 ../program)
 }
 
-@test "the recorder of a session that lasts is killed: the program goes on, and what was being recorded is a whole trace" {
+@test "the manager of an idle session is killed: the program goes on, and the recording becomes a complete trace" {
 	compiled sessions/server.c
 	for moment in idle recording; do
 		timeout 100 python3 "$BATS_TEST_DIRNAME/idle.py" $moment ./program
@@ -165,7 +165,7 @@ teardown()
 	done
 }
 
-@test "fxtctl record: what is refused, before anything is begun" {
+@test "fxtctl record: wrong options are refused before anything is begun" {
 	serves
 	says 2 'fxtctl: record: needs a file for the trace: fxtctl record -o FILE' fxtctl record
 	says 2 'fxtctl: --duration=soon: must be a time above 0, such as 10 (seconds), 0.5 or 100ms' fxtctl record -o a.fxt --duration=soon

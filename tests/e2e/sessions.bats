@@ -102,7 +102,7 @@ missing_in()
 	missing=$((100002 - $(calls_by_name trace.fxt | awk -F'\t' '{ n += $2 } END { print n }')))
 }
 
-@test "what is lost, and what is overwritten, are two numbers, and known while the program runs" {
+@test "lost and overwritten records are two numbers, and known while the program runs" {
 	missing_in oneshot
 	echo "$missing 0" | diff live -
 	grep ", ${missing::-3},${missing: -3} lost, [0-9.]* kB: trace.fxt" err
@@ -151,7 +151,7 @@ missing_in()
 	[ "$(ls d | tr '\n' ' ')" = "a.b-1.fxt a.b-2.fxt a.b.fxt " ]
 }
 
-@test "a snapshot that cannot be written is told, and harms nothing" {
+@test "a snapshot that cannot be written is reported, and harms nothing" {
 	mkdir d
 	record -o d/trace.fxt --buffering-mode=circular
 	mv d e
@@ -255,7 +255,7 @@ client()
 	done
 }
 
-@test "clients that say too much, take nothing, or go away hold nobody up" {
+@test "clients that send too much, read nothing, or go away hold up no other client" {
 	record --buffering-mode=circular --session=srv
 	client <<-'END'
 		import random
@@ -470,7 +470,7 @@ fails()
 	[ "$(calls_of trace.fxt in_child)" -ge "$(calls_of snapshot.fxt in_child)" ]
 }
 
-@test "what killed sessions left is removed by the next one, and what living ones have is not" {
+@test "files that killed sessions left are removed by the next one, and those of living ones are not" {
 	local jobs=() recorders=() programs=() session
 
 	for session in killed living; do

@@ -165,7 +165,7 @@ read_for()
 	python3 "$root/tests/e2e/sql.py" prompt "$build/fxt" trace.fxt
 }
 
-@test "what is wrong is said in one line: statements, files, options; nothing can be changed" {
+@test "errors are one line: statements, files, options; nothing can be changed" {
 	fxtrun "$build/examples/hello" >/dev/null
 	says 2 'fxt sql: near "selec": syntax error' fxt sql 'selec 1'
 	says 2 'fxt sql: no such column: nowhere' fxt sql 'select nowhere from calls'

@@ -13,7 +13,7 @@ python()
 	timeout 100 python3 test.py "$@"
 }
 
-@test "what is called between the replies to a start and to a stop is recorded, and nothing else" {
+@test "calls between the replies to a start and to a stop are recorded, and no others" {
 	for mode in streaming circular oneshot; do
 		python $mode <<-'END'
 			session = Session(["--buffering-mode=" + sys.argv[1], "--start=paused"], steps)
@@ -103,7 +103,7 @@ python()
 }
 
 # In streaming mode what is committed goes to the file before the buffer is full.
-@test "what a start clears is not in the trace, although it was in the file by then" {
+@test "records that a start clears are not in the trace, although they were in the file by then" {
 	for trace in trace.fxt trace.fxt.zst; do
 		for disposition in CLEAR_ENTIRE CLEAR_NONDURABLE RETAIN; do
 			python $trace $disposition <<-'END'
@@ -131,7 +131,7 @@ python()
 	done
 }
 
-@test "a call that is open at a stop ends there, and its exit is nobody's later" {
+@test "a call that is open at a stop ends there, and its later exit ends no other call" {
 	python <<-'END'
 		session = Session([], steps)
 		client = session.client
@@ -335,7 +335,7 @@ python()
 	END
 }
 
-@test "a program may do what is for processes of one thread alone" {
+@test "a program may make calls that only processes of one thread may make" {
 	unshare --user true || skip "no user namespaces here"
 	fxtrun unshare --user true
 	fxtrun --start=paused unshare --user true

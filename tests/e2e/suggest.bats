@@ -14,7 +14,7 @@ calls_in()
 	calls_by_name "$1" | awk -F'\t' '{ n += $2 } END { print n }'
 }
 
-@test "functions of many short calls, all of them and no others; without them as many calls are left as it said" {
+@test "suggest prints all functions of many short calls and no others; without them as many calls are left as it said" {
 	[ -x "$build/real/lua" ] || skip "no source package of lua could be reached"
 	fxtrun --heap=off -o trace.fxt "$build/real/lua" "$root/tests/real/queens.lua" >out
 	facts '.traces[].tables[].rows[] | [.name, .calls] | @tsv' >suggested
@@ -106,7 +106,7 @@ print(*long.values())' >long
 	[ "$(calls_in without.fxt)" = 1 ]
 }
 
-@test "functions that others are called like, or whose names are globs for others: these stay" {
+@test "functions that share a name, or whose names are globs for others, are not suggested" {
 	cat >alike.cc <<-'END'
 		static volatile int sum;
 		static void work() { for (int i = 0; i < 10000; i++) sum = sum + 1; }
@@ -141,7 +141,7 @@ print(*long.values())' >long
 	[ "$(calls_in without.fxt)" = "$left" ]
 }
 
-@test "nothing to suggest: of few calls, of a trace without any, and of calls that were left out already" {
+@test "nothing to suggest for few calls, no calls, and calls that were elided already" {
 	printf '%s\n' 'static volatile int n;' 'static void step(int x) { n += x; }' \
 		'int main(int argc, char **argv) { for (int i = 0; i < argc * 998; i++) step(i); return 0; }' >few.c
 	gcc -O0 -finstrument-functions -o few few.c

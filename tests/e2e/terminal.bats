@@ -96,7 +96,7 @@ assert re.fullmatch(r"thread \d+ \"held\" in take_the_ledger_of\(std::.* const&\
 	fails grep -q '…' report
 }
 
-@test "on a terminal: no line is wider, long names lose their middle, columns are left out and that is said" {
+@test "on a terminal: no line is wider, long names lose their middle, and a line names the columns that do not fit" {
 	odd_names
 	for columns in 40 60 80 100; do
 		PAGER=cat NO_COLOR=1 on_terminal $columns "fxt report" >shown
@@ -140,7 +140,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	grep -q '^status ' shown
 }
 
-@test "JSON and CSV are read as such, whatever the names, and hold what the table holds" {
+@test "JSON and CSV are valid, whatever the names, and hold the contents of the table" {
 	odd_names
 	fxt report --json >report.json
 	fxt report --csv >report.csv

@@ -31,7 +31,7 @@ compiled()
 	program=$PWD/$1
 }
 
-@test "threads of every kind: all their calls, their names, and an arrow from whoever created them" {
+@test "threads of every kind: all their calls, their names, and an arrow from their creator" {
 	compiled lives
 	same_as_bare "$program"
 	sound trace.fxt
@@ -110,7 +110,7 @@ arrows()
 	[ "$(fxt report --csv trace.fxt | rows others name calls | sed -n 's/^sem_wait\t//p')" -gt "$(cat traced.out)" ]
 }
 
-@test "the viewer has the end of a thread once, on its row and behind its calls, and none of one that goes on" {
+@test "the viewer has the end of a thread once, on its track after its calls, and none for a thread that goes on" {
 	needs_viewer
 	cat >over.c <<-'END'
 		#define _GNU_SOURCE
@@ -210,7 +210,7 @@ tool()
 	${CC:-cc} -O1 -w -D_GNU_SOURCE -include errno.h -fPIC -shared -o tool.so tool.c
 }
 
-@test "a library that interposes functions of locks, one or all of them, sees each call that it sees bare" {
+@test "a library that interposes one or all functions of locks sees the same calls as without fxt" {
 	local functions='mtx_lock mtx_timedlock mtx_trylock mtx_unlock pthread_clockjoin_np pthread_join
 		pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock
 		pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_timedrdlock

@@ -4,7 +4,7 @@
 load helpers
 load steps
 
-@test "of calls: one that takes so long is in a snapshot from when there is a trigger until it is removed" {
+@test "a trigger of calls takes snapshots from when it is added until it is removed" {
 	compiled sessions/slow_calls.c
 	timeout 100 python3 - <<-'END'
 		from triggers import *
@@ -33,7 +33,7 @@ load steps
 	END
 }
 
-@test "what starts and stops recording inside of a function, added and removed, in the midst of calls and in children" {
+@test "triggers that start and stop recording, added and removed while calls are open, and in children" {
 	cc -O2 -g -finstrument-functions -o nested "$root/tests/programs/filters/nested.c"
 	timeout 100 python3 - <<-'END'
 		from control import *
@@ -66,7 +66,7 @@ load steps
 	END
 }
 
-@test "fxtctl trigger: alerts, exits and calls; what it shows, what is wrong, and how many there can be" {
+@test "fxtctl trigger: alerts, exits and calls; its output, its errors, and the highest number of triggers" {
 	exec 7> >(exec fxtrun -o x.fxt --session=srv --buffering-mode=circular --trigger=one:stop "$steps" >out 2>err)
 	recorder=$!
 	await ready out

@@ -32,7 +32,7 @@ python()
 	timeout 100 python3 test.py
 }
 
-@test "by the begin and the end of a function its process starts and stops recording: exactly what is inside, and around" {
+@test "the begin and the end of a function start and stop recording: exactly the calls inside, or around" {
 	compiled sessions/gates.c -O0
 	has()
 	{
@@ -80,7 +80,7 @@ python()
 	END
 }
 
-@test "so long after it was raised; once, however often it is raised until then" {
+@test "after=: once, this long after it was raised, however often it is raised until then" {
 	python <<-'END'
 		# On a busy machine the calls may take longer than that: then they are to have more time.
 		for after in 0.3, 3, 30:

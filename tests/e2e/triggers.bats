@@ -20,7 +20,7 @@ python()
 	timeout 100 python3 test.py
 }
 
-@test "a call that takes so long is in a snapshot before the next one, and others raise none" {
+@test "a call that takes at least the time of a trigger is in a snapshot before the next call, and others raise none" {
 	python <<-'END'
 		run = Program(program, ["--trigger=serve>3ms:snapshot/0s"], Program.await_snapshot)
 		assert run.slow <= run.found <= run.perhaps, (run.slow, run.found, run.perhaps)
@@ -43,14 +43,14 @@ python()
 	END
 }
 
-@test "at most one in so long" {
+@test "a trigger with a time takes at most one snapshot in it" {
 	python <<-'END'
 		run = Program(program, ["--trigger=serve>3ms:snapshot/1h"])
 		assert run.traces == ["trace-1.fxt"], run.traces
 	END
 }
 
-@test "at most one in a second where nothing is said of it, and how many more were asked for is told" {
+@test "without a time at most one snapshot a second is taken, and the number of further requests is reported" {
 	compiled processes/generations.c
 	fxtrun --buffering-mode=circular --no-sched --trigger='in_parent=end:snapshot' -o trace.fxt \
 		./program 400 1 </dev/null >out 2>said

@@ -184,7 +184,7 @@ is_the_slow_request()
 		{ split(limits, limit, " "); ns = $1 * 1e6; print; exit !($2 == "ms," && ns > limit[2] - 1000 && ns < limit[3] + 1000) }'
 }
 
-@test "timeline: from a function to its slowest call, which took as long as by the program's clock; out and back" {
+@test "timeline: from a function to its slowest call, as long as by the program's clock; out and back" {
 	opens 80 24 "fxt tui"
 	shows ' main$'
 	keys /serve_ Enter
@@ -242,7 +242,7 @@ open(sys.argv[1], "wb").write(struct.pack(f"<{len(words)}Q", *words))' "$@"
 	shows '^status 0\.$'
 }
 
-@test "timeline: what has no length is found and gone to as others are, and what begins with the trace" {
+@test "timeline: slices without length, and at the trace's start, are found and gone to" {
 	made moments.fxt 100:100:zero 200:300:work 400:400:zero 600:700:tick 0:1000:main
 	opens 80 24 "fxt tui moments.fxt"
 	shows ' main$'
@@ -338,7 +338,7 @@ open(sys.argv[1], "wb").write(struct.pack(f"<{len(words)}Q", *words))' "$@"
 	shows '^status 0\.$'
 }
 
-@test "losses are drawn as such, where they were: shown + lost = made" {
+@test "losses are drawn where they were: shown + lost = made" {
 	fxtrun --buffering-mode=oneshot --buffer-size=64K -o lost.fxt requests 30000 >made
 	made=$(grep -v ^slow made | awk '{ n += $2 } END { print n }')
 	opens 80 24 "fxt tui lost.fxt"
@@ -389,7 +389,7 @@ open(sys.argv[1], "wb").write(struct.pack(f"<{len(words)}Q", *words))' "$@"
 	shows '^status 0\.$'
 }
 
-@test "no terminal, one of no kind, a file that is none, a part that is empty: a line each" {
+@test "no terminal, an unknown terminal, a file that is not a trace, an empty part: a line each" {
 	says 2 "fxt: tui needs a terminal, and there is none; fxt report and fxt tree print" fxt tui
 	opens 80 24 "TERM=nosuch fxt tui"
 	shows "^fxt: tui cannot draw on a terminal of the kind 'nosuch'; set TERM to its name"
@@ -430,7 +430,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 }
 
 # A key that was pressed meanwhile is there before the reading begins.
-@test "Esc stops what is being read: what was shown before is shown again, and can be gone on with" {
+@test "Esc stops reading: the previous view is shown again and works" {
 	${CC:-cc} -shared -fPIC -o clock.so "$root/tests/programs/terminal/fast_clock.c"
 	opens 100 24 "LD_PRELOAD=$PWD/clock.so fxt tui"
 	shows ' main$'

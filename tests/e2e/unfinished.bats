@@ -44,7 +44,7 @@ told()
 }
 
 # The program counts its calls in a file of its own, which says how many there were a second before.
-@test "program, recorder and job killed at once: every call that had returned a second before is in the trace" {
+@test "program, manager and supervisor killed at once: every call that had returned a second before is in the trace" {
 	compiled engine/mortal.c
 	for trace in trace.fxt trace.fxt.zst; do
 		timeout 100 python3 - $trace <<-'END'
@@ -110,7 +110,7 @@ told()
 	done
 }
 
-@test "a full disk: what could not be written is told by the file" {
+@test "a full disk: the file gives the number of bytes that could not be written" {
 	mkdir disk
 	unshare -rm true || skip "needs user namespaces"
 	unshare -rm sh -e -c '

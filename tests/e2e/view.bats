@@ -113,7 +113,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	wait $!
 }
 
-@test "another user of the machine gets nothing, even with the link; the user does meanwhile" {
+@test "another user of the machine gets nothing, even with the link; the trace's user is served" {
 	[ "$(id -u)" = 0 ] || skip "only root can be another user as well"
 	exec 8>"${TMPDIR:-/tmp}/fxt-test-port-9001"
 	flock 8
