@@ -15,20 +15,21 @@ static const char help[] =
         "usage: fxt check [FILE]...\n"
         "       fxt check --fail-if=RULE [OPTION]... [FILE]...\n"
         "\n"
-        "Checks whether traces keep every rule of the Fuchsia trace format, and those by\n"
-        "which viewers lose nothing. Prints each violation with its offset in the file; of\n"
-        "many of one kind, the first ten. A warning is no violation: the format allows what\n"
-        "it tells of, and a viewer or reader leaves it out.\n"
+        "Checks whether traces keep every rule of the Fuchsia trace format, and further rules\n"
+        "that keep viewers from losing anything. Prints each violation with its offset in the\n"
+        "file, at most ten of each kind. A warning is not a violation: the format allows it,\n"
+        "but a viewer or reader leaves something out.\n"
         "\n"
         "      --fail-if=RULE   compares with a limit instead: 'handle_request.p99 > 5ms',\n"
         "                       'calls(malloc) >= 1000'; a metric is\n"
         "                       " FXT_HELP_METRICS ".\n"
         "                       May be given more than once.\n"
-        "                       'total(parse) > +5%' is beside a trace from before:\n"
-        "      --against=OLD    which one that is; of several, the median\n"
+        "                       'total(parse) > +5%' compares with an earlier trace:\n"
+        "      --against=OLD    the earlier trace; the median of several\n"
         "\n"
-        "The exit status is 4 if a rule failed, and 3 if that is not known, because records were\n"
-        "lost or there is no such function.\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
+        "The exit status is 4 if a rule failed, and 3 if the verdict is not known because\n"
+        "records were lost or the trace has no such function.\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+                FXT_HELP_FILE;
 
 static uint64_t violations_kept(const struct fxt_broken_rule *rule)
 {

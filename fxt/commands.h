@@ -21,24 +21,24 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 /* The commands, in the order of the help. To add one, add a row here and a file with its
  * fxt_command_NAME(). */
 #define FXT_COMMANDS(COMMAND)                                                     \
-	COMMAND(report, "what the time was spent on, by function")                \
-	COMMAND(tree, "the same, by who called whom")                             \
-	COMMAND(diff, "what functions took before and after a change")            \
+	COMMAND(report, "where the time went, by function")                       \
+	COMMAND(tree, "the same, by call path")                                   \
+	COMMAND(diff, "functions before and after a change")                      \
 	COMMAND(slow, "the slowest calls of a function, and what made them slow") \
-	COMMAND(why, "what one call spent its time on, and whom it waited for")   \
+	COMMAND(why, "where one call spent its time, and for whom it waited")     \
 	COMMAND(last, "the moments before the end: open calls, waits, signals")   \
 	COMMAND(replay, "calls in the order of time")                             \
 	COMMAND(locks, "who waited for which lock, and who held it")              \
-	COMMAND(sql, "any question at all, in SQL")                               \
+	COMMAND(sql, "queries in SQL")                                            \
 	COMMAND(threads, "who ran, waited and was preempted, and for whom")       \
-	COMMAND(heap, "what the memory was used for, by call path")               \
+	COMMAND(heap, "memory use: peak, leaks, call paths")                      \
 	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")  \
 	COMMAND(tui, "functions, call tree and timeline on the terminal")         \
 	COMMAND(html, "all of these in one page, for a browser or a mail")        \
-	COMMAND(suggest, "what to leave out the next time")                       \
+	COMMAND(suggest, "what to exclude the next time")                         \
 	COMMAND(view, "opens a trace in the Perfetto viewer")                     \
 	COMMAND(export, "a trace in the format of another tool")                  \
-	COMMAND(cut, "a part of a trace, as a trace")                             \
+	COMMAND(cut, "a part of a trace, as a trace of its own")                  \
 	COMMAND(merge, "several traces on one timeline, as a trace")              \
 	COMMAND(info, "what a trace holds: processes, threads, records, losses")  \
 	COMMAND(dump, "every record, a line each")                                \

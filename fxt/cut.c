@@ -20,14 +20,14 @@
 static const char help[] =
         "usage: fxt cut [OPTION]... [FILE]\n"
         "\n"
-        "Writes what was chosen of a trace as a trace of its own, for all commands and for viewers. It has\n"
-        "the names, modules and call paths that are needed, and no others. Calls that cross the borders of\n"
+        "Writes the chosen part of a trace as a trace of its own, for all commands and for viewers. It has\n"
+        "the names, modules and call paths that it needs, and no others. Calls that cross the boundaries of\n"
         "the time stay whole, with an argument \"cut\" that says so; fxt counts the part inside, as it does\n"
-        "where that time of the whole trace is chosen. Flows that cross them are left out. What of the heap\n"
-        "lived when the time began is known, and losses in the time are told. The heap is kept for whole\n"
-        "processes. That it was cut, and how, stands in the trace: fxt info and all answers say so.\n"
+        "if that time of the whole trace is chosen. Flows that cross them are removed. The heap that was\n"
+        "live when the time began is kept, for whole processes, and so are losses in the time. The trace\n"
+        "says that it was cut, and how: fxt info and all answers repeat it.\n"
         "\n"
-        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends in\n"
         "                    .gz or .zst [FILE with .cut.fxt for .fxt]\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 static const struct option options[] = {

@@ -16,16 +16,16 @@
 static const char help[] =
         "usage: fxt html [OPTION]... [FILE]\n"
         "\n"
-        "Writes one page of HTML with what a trace tells, for a browser or a mail: how long it took,\n"
-        "what is missing, a timeline of the threads, the slowest calls and why, the functions with the\n"
-        "figures of fxt report, the flame graph, locks, and the heap. It needs no network, has no script\n"
-        "but its own, and does not grow with the number of calls: where these are many, short ones beside\n"
-        "each other are drawn as one. In the page, / searches, and W, A, S and D move the timeline.\n"
+        "Writes a trace as one page of HTML, for a browser or a mail: how long it took, what is missing, a\n"
+        "timeline of the threads, the slowest calls and why, the functions with the figures of fxt report,\n"
+        "the flame graph, locks, and the heap. It needs no network, has no script except its own, and does\n"
+        "not grow with the number of calls: adjacent short calls are drawn as one. In the page, / searches,\n"
+        "and W, A, S and D move the timeline.\n"
         "\n"
-        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends in\n"
         "                    .gz or .zst [FILE with .html for .fxt]\n"
-        "      --around=CALL every call of a stretch of time is in the page, a tenth around this one;\n"
-        "                    NAME or NAME:K, the K-th longest of a function, or slow:K, a slow call of\n"
+        "      --around=CALL show every call from shortly before to shortly after this one: NAME or\n"
+        "                    NAME:K, the K-th longest call of a function, or slow:K, a slow call of\n"
         "                    the page; may be given up to 8 times\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 enum { LOSSES_MAX = 4000 }; /* losses that are shown one by one */

@@ -13,15 +13,15 @@ static const char help[] =
         "usage: fxt locks [OPTION]... [FILE]...\n"
         "\n"
         "Prints the locks and semaphores that threads waited for:\n"
-        "  waits    how often; and how often without an end\n"
-        "  total    how long, all threads together; longest: one wait\n"
+        "  waits    number of waits; open: waits without an end\n"
+        "  total    time of all waits; longest: the longest wait\n"
         "  at once  how many threads waited at the same time\n"
-        "and of each lock who held it while who waited for it, in which functions, and for how long: the\n"
-        "holder's are those in which the lock was released. What is inside of a lock that nobody waited\n"
-        "for is not in a trace.\n"
+        "and for each lock who held it while which thread waited, in which functions, and for how long: the\n"
+        "holder's functions are those in which it released the lock. A trace has nothing about locks that\n"
+        "no thread waited for.\n"
         "\n"
-        "  -n, --limit=N        so many locks, and so many lines of each; 10 if not given,\n"
-        "                       all in JSON and CSV\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
+        "  -n, --limit=N        the first N locks, and N lines of each [10; all in JSON and "
+        "CSV]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { LINES = 10, CONVOY = 3 };
 

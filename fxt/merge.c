@@ -17,15 +17,14 @@
 static const char help[] =
         "usage: fxt merge [OPTION]... FILE FILE...\n"
         "\n"
-        "Writes one trace that has all of several: their processes, threads, calls, heaps and losses on one\n"
-        "timeline. Traces of one boot of a machine come together by its clocks, which every trace says what\n"
-        "it had of, and to within what is said in the end; a process or thread that two traces have is "
-        "there\n"
-        "twice, with a number of its own.\n"
+        "Writes one trace with the contents of several: their processes, threads, calls, heaps and\n"
+        "losses on one timeline. Traces of one boot of a machine are aligned by its clocks, and the\n"
+        "command says how exactly. A process or thread of two traces appears twice, with different\n"
+        "numbers.\n"
         "\n"
-        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends in\n"
         "                    .gz or .zst [merged.fxt]\n"
-        "      --realtime    also traces of several machines or boots, by the time of day that they had\n"
+        "      --realtime    also merge traces of several machines or boots, by their time of day\n"
         "\n"
         "One FILE may be -, the standard input.\n";
 

@@ -56,7 +56,7 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 
 /* The text about these options in a command's help. */
 #define FXT_HELP_CHOICE                                                                                  \
-	"\nWhat of a trace, everything if nothing is chosen; NAME is a GLOB or a /regex/:\n"             \
+	"\nThe part of the trace, by default all of it; NAME is a GLOB or a /regex/:\n"                  \
 	"  -p, --process=NAME   the processes of this name, or number\n"                                 \
 	"  -t, --thread=NAME    the same, threads\n"                                                     \
 	"  -f, --function=NAME  these functions; a C++ name may be given without its parameters\n"       \
@@ -67,8 +67,8 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 	"      --time=FROM..TO  this part of the time since the trace's start, as 1.5s..1600ms, 2s..;\n" \
 	"                       'last 2s'; 'during NAME', from the first to the last call of a\n"        \
 	"                       function; 'during NAME:K', in its K-th longest call\n"                   \
-	"      --min=DURATION   calls that took so long at least, as 20us\n"                             \
-	"  Of a call that is partly in the time, that part counts.\n"
+	"      --min=DURATION   calls that took at least this long, as 20us\n"                           \
+	"  A call that is partly in the time counts with that part.\n"
 
 #define FXT_HELP_FORMAT                                                                      \
 	"\n  -j, --json           the answer as a JSON document, --csv as CSV; see fxt(1)\n" \

@@ -10,17 +10,17 @@
 static const char help[] =
         "usage: fxt slow [OPTION]... FUNC [FILE]...\n"
         "\n"
-        "Prints the slowest calls of a function, or of all that a GLOB or a /regex/ matches:\n"
-        "  call       which one it is, for fxt why FUNC:CALL\n"
+        "Prints the slowest calls of a function, or of all functions that a GLOB or /regex/ matches:\n"
+        "  call       its number, for fxt why FUNC:CALL\n"
         "  time       how long it took\n"
         "  start      when it began, since the trace's start\n"
-        "  running    how long its thread was on a CPU meanwhile, if the trace has switches;\n"
-        "  preempted  how long it could have been, but something else was;\n"
-        "  waiting    and how long it waited, for a lock, a thread, or for something unknown\n"
-        "  mostly     what it spent more time on than the median call, and how much of its time\n"
+        "  running    how long its thread was on a CPU, if the trace has context switches;\n"
+        "  preempted  how long it could have run, but something else did;\n"
+        "  waiting    and how long it waited, for a lock, a thread, or an unknown reason\n"
+        "  mostly     what it spent more time on than the median call, and the share of its time\n"
         "\n"
-        "  -n, --limit=N        so many calls, 10 if not given, 1000 at most\n" FXT_HELP_CHOICE
-                FXT_HELP_FORMAT FXT_HELP_FILE;
+        "  -n, --limit=N        the first N calls, at most 1000 [10]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+                FXT_HELP_FILE;
 
 enum { CALLS = 10, CALLS_MAX = 1000 };
 

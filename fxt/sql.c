@@ -18,12 +18,12 @@
 static const char help[] =
         "usage: fxt sql [--json | --csv] [-v] [STATEMENT] [FILE]\n"
         "\n"
-        "Runs SQL statements (those of SQLite) on a trace, as it is: nothing is imported, and nothing\n"
-        "can be written. Without a statement it reads them from the standard input, a terminal or not.\n"
+        "Runs SQL statements, in the dialect of SQLite, on a trace: nothing is imported, and nothing can\n"
+        "be changed. Without a statement it reads statements from the standard input or the terminal.\n"
         "\n"
-        "      --tables   the tables, their columns, and what these mean\n"
+        "      --tables   the tables, their columns, and the meaning of each\n"
         "  -j, --json     the answer as a JSON document, --csv as CSV; see fxt(1)\n"
-        "  -v, --verbose  how many bytes were read for it\n" FXT_HELP_FILE "\n"
+        "  -v, --verbose  how many bytes were read\n" FXT_HELP_FILE "\n"
         "  fxt sql 'select function, duration from calls order by duration desc limit 10'\n"
         "  fxt sql 'select * from waits_by_lock' other.fxt\n";
 

@@ -13,17 +13,16 @@
 static const char help[] =
         "usage: fxt suggest [OPTION]... [FILE]...\n"
         "\n"
-        "Prints the functions whose calls are so many and so short that a trace tells little by\n"
-        "them: a hundredth of all calls at least, and nine of ten shorter than a microsecond, or\n"
-        "muted by fxtrun --auto. And the options with which fxtrun leaves them out, or leaves out\n"
-        "what is short.\n"
+        "Prints the functions with many short calls, which cost more than they tell: at least a\n"
+        "hundredth of all calls, nine of ten of them shorter than a microsecond, or muted by\n"
+        "fxtrun --auto. Then the options with which fxtrun excludes them, or elides short calls.\n"
         "  calls        how often it was called\n"
         "  share        of all calls in the trace\n"
-        "  left         of all, when this function and those above it are left out\n"
-        "  p50, p90, max  what half and nine tenths of its calls did not exceed, and the longest\n"
+        "  left         of all calls, without this function and those above it\n"
+        "  p50, p90, max  the median, the 90th percentile, and the longest of its calls\n"
         "\n"
-        "  -n, --limit=N        so many functions, 10 if not given, and those that were "
-        "muted\n" FXT_HELP_FORMAT FXT_HELP_FILE;
+        "  -n, --limit=N        the first N functions [10], and all muted ones\n" FXT_HELP_FORMAT
+                FXT_HELP_FILE;
 
 enum { FUNCTIONS = 10 };
 

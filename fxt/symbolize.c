@@ -8,10 +8,10 @@
 static const char help[] =
         "usage: fxt symbolize [-o OUT] FILE\n"
         "\n"
-        "Replaces the addresses of functions in FILE by their names, demangled, and adds where each one\n"
-        "stands in the source. Programs and libraries are looked for where they were when the trace was\n"
-        "recorded, debug files as debuggers do; they must be the very ones recorded (by build ID). A\n"
-        "function without a name is shown as module+0x1234. FILE is replaced once all went well.\n"
+        "Replaces the addresses of functions in FILE by their demangled names, and adds their source\n"
+        "lines. Programs and libraries are looked for where they were when the trace was recorded, and\n"
+        "debug files where debuggers look; they must have the recorded build IDs. A function without a\n"
+        "name is shown as module+0x1234. FILE is replaced once the new trace is complete.\n"
         "\n"
         "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -, the standard input;\n"
         "                    compressed if its name ends in .zst\n";

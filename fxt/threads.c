@@ -13,16 +13,16 @@ static const char help[] =
         "usage: fxt threads [OPTION]... [FILE]...\n"
         "\n"
         "Prints for each thread how long it ran on a CPU, could have run but something else did, and was\n"
-        "blocked, by the trace's context switches; how often and how long it waited for locks and\n"
-        "other threads; and how many page faults it had: first who ran longest. Then who kept whom from\n"
-        "going on, the longest first.\n"
+        "blocked, by the trace's context switches; how often and how long it waited for locks and other\n"
+        "threads; and its number of page faults. Threads that ran longest come first. Then it prints\n"
+        "which thread kept which from going on, the longest first.\n"
         "\n"
         "      --critical=FUNC[:CALL]\n"
-        "                       the critical path of a call, of the slowest one or the CALL-th slowest: "
-        "from\n"
-        "                       its end backwards to the thread that it waited for, and whom that waited\n"
-        "                       for; each step is the time in which everything else waited for it\n"
-        "  -n, --limit=N        so many lines of each table\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
+        "                       the critical path of the slowest or the CALL-th slowest call: from its\n"
+        "                       end back to the thread that it waited for, and so on; each step is time\n"
+        "                       in which all later steps waited for it\n"
+        "  -n, --limit=N        the first N lines of each table\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+                FXT_HELP_FILE;
 
 enum { OPTION_CRITICAL = FXT_OPTION_OWN };
 

@@ -15,17 +15,17 @@
 static const char help[] =
         "usage: fxt tree [OPTION]... [FILE]...\n"
         "\n"
-        "Prints who called what, all calls of one path being one line:\n"
+        "Prints who called what; all calls with the same call path are one line:\n"
         "  share    of the whole time\n"
         "  total    time in this function, called this way\n"
         "  self     the same without the functions it called\n"
-        "  off CPU  of the total, when its thread was not on a CPU; where the trace has context\n"
-        "           switches\n"
-        "  calls    how often\n"
+        "  off CPU  part of the total in which its thread was not on a CPU; if the trace has\n"
+        "           context switches\n"
+        "  calls    number of calls\n"
         "\n"
-        "      --bottom-up      each function by its self time, and below it who called it\n"
+        "      --bottom-up      each function by its self time, and its callers below it\n"
         "  -b, --by=KEY         a tree for each process or thread\n"
-        "      --fold=PERCENT   what has less of the whole time is one line [0.5]\n"
+        "      --fold=PERCENT   lines with less of the whole time are folded into one [0.5]\n"
         "  -n, --limit=N        the first N lines\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 static struct fxt_options wanted;

@@ -16,7 +16,7 @@ static const char help[] =
         "\n"
         "Shows a trace on the terminal: functions with the figures of fxt report, the call tree with\n"
         "those of fxt tree, and the timeline of the threads. Tab goes from one to the next, Enter on\n"
-        "a function to its slowest call in the timeline; ? tells all keys, and q quits.\n" FXT_HELP_CHOICE
+        "a function to its slowest call in the timeline; ? shows all keys, and q quits.\n" FXT_HELP_CHOICE
                 FXT_HELP_FILE;
 
 enum { LOSSES_MAX = 4000 }; /* losses that are drawn one by one */

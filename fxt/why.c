@@ -11,24 +11,24 @@
 static const char help[] =
         "usage: fxt why [OPTION]... FUNC[:CALL] [FILE]...\n"
         "\n"
-        "Explains the slowest call of a function, or the CALL-th slowest, as fxt slow counts them: parts\n"
-        "that sum to its time, the longest first, beside those of the median call; what is shorter\n"
-        "than a 200th of both is one line:\n"
-        "  running      on a CPU, in a function that it called, or in code of its own; with page faults,\n"
-        "               as many as it had: at least so many where some were lost\n"
+        "Explains the slowest call of a function, or the CALL-th slowest in the numbering of fxt slow, by\n"
+        "parts that add up to its time, the longest first, beside those of the median call. Parts shorter\n"
+        "than a 200th of both calls are one line:\n"
+        "  running      on a CPU, in a function that it called, or in its own code; with the number of\n"
+        "               page faults, a lower bound if some were lost\n"
         "  preempted    it could have run; by which thread, if that is in the trace\n"
-        "  sleeping     until some time\n"
+        "  sleeping     in nanosleep and its kind\n"
         "  waiting      in a call that reads, writes, polls, accepts or connects; for a lock, a condition\n"
-        "               or a thread: then who held it, and in which functions, and\n"
-        "               below that what this thread did meanwhile, and whom it waited for itself\n"
-        "  blocked      by something that the trace does not tell\n"
-        "  allocating   running in malloc, free and their kind, where these are instrumented\n"
+        "               or a thread: then who held it, in which functions, and below that what this\n"
+        "               thread did during the wait, and whom it waited for itself\n"
+        "  blocked      by something that the trace does not show\n"
+        "  allocating   running in malloc, free and their kind, if these are instrumented\n"
         "  the tracer   its own waits, and records that were lost\n"
-        "The trace tells when threads ran only where it has context switches.\n"
+        "Running and preempted times need context switches in the trace.\n"
         "\n"
-        "  -n, --limit=N        so many lines of parts, and one more for the others\n"
-        "      --depth=N        follow waits through so many threads, 4 if not given\n" FXT_HELP_CHOICE
-                FXT_HELP_FORMAT FXT_HELP_FILE;
+        "  -n, --limit=N        the first N parts, and one line for the others\n"
+        "      --depth=N        follow waits through N threads [4]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+                FXT_HELP_FILE;
 
 enum { OPTION_DEPTH = FXT_OPTION_OWN };
 enum { DEPTH = 4, DEPTH_MAX = 64 };

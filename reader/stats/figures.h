@@ -40,8 +40,8 @@ enum fxt_figure_use { FXT_TO_SORT, FXT_TO_COMPARE, FXT_TO_LIMIT };
 	        .help = "the same without the functions it called", .hint = "without the functions it called") \
 	ROW(ON_CPU, "on", "on CPU", "on_cpu", "_ns", 7, FXT_NO_METRIC, \
 	        figure_self_cpu(f, f->self_cpu[FXT_CPU_RUNNING]), .needs_switches = true, \
-	        .help = "of the latter, when its thread ran and when not; where the trace\n" \
-	                "has context switches, and all calls that are in the time", \
+	        .help = "self time in which its thread ran, and did not; if the trace has\n" \
+	                "context switches, and all calls that are in the time", \
 	        .hint = "of self, when its thread ran", .hidden = "less") \
 	ROW(OFF_CPU, "off", "off CPU", "off_cpu", "_ns", 2, FXT_NO_METRIC, \
 	        figure_self_cpu(f, f->self_cpu[FXT_CPU_RUNNABLE] + f->self_cpu[FXT_CPU_BLOCKED]), \
