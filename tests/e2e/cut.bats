@@ -219,7 +219,7 @@ curve()
 	fxt info short.cut.fxt | grep "could not be read as a whole"
 }
 
-@test "what is wrong is said" {
+@test "errors are reported" {
 	here
 	says 2 "fxt cut: nothing is chosen; use --time, --process, --thread or another option; see fxt cut --help" fxt cut parts.fxt
 	says 2 "fxt: parts.fxt: cannot be written: it is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt parts.fxt

@@ -68,12 +68,12 @@ adds_up()
 	adds_up
 }
 
-@test "the same with waits, jumps over calls, handlers inside of hooks, forked children" {
+@test "made = recorded + elided with waits, jumps over calls, handlers inside hooks, forked children" {
 	arguments=(mixed 2 100)
 	brief_each 1us 50us 500us
 }
 
-@test "the same when the process kills itself" {
+@test "made = recorded + elided when the process kills itself" {
 	arguments=(kill 0 100)
 	brief_each 1us
 	grep -q ' 0 lost, ' err
@@ -81,7 +81,7 @@ adds_up()
 	grep -q ' 0 lost, ' err
 }
 
-@test "the same of threads that come and go, of images that do" {
+@test "made = recorded + elided with threads and images that come and go" {
 	arguments=(ends 100 3)
 	brief_each 1us 1h
 }
@@ -124,7 +124,7 @@ is_told()
 	awk -F'\t' -v name="$1" '$1 == name { n = $2; left = $3; found = 1 } END { exit !(found && ('"$2"')) }' whole
 }
 
-@test "some functions have a time of their own, the last one that is given for them; beside a general one, or alone" {
+@test "some functions have their own minimum, the last one that matches; beside a general one, or alone" {
 	arguments=(plain 2 100)
 	for option in --buffer-size=64K --buffering-mode=oneshot --buffering-mode=circular; do
 		own=(slow=3600000000000 wrap=0 leaf=0)

@@ -254,7 +254,7 @@ known_by_name()
 	done
 }
 
-@test "circular: a thread that fell idle, and one that died, show what was overwritten while they were busy, and no longer" {
+@test "circular: an idle thread and a dead one show what was overwritten while they were busy, and no longer" {
 	needs_viewer
 	cat >rest.c <<-'END'
 		#define _GNU_SOURCE
@@ -442,12 +442,12 @@ held()
 	[ "$(lost)" = 0 ]
 }
 
-@test "the same with drop: recorded + lost is exact on every thread" {
+@test "a thread held inside a hook, with drop: recorded + lost is exact on every thread" {
 	held "--on-full=drop --buffer-size=64K" 3
 	held "--on-full=drop --buffer-size=64K" 137 kill
 }
 
-@test "the same in circular mode: recorded + lost is exact" {
+@test "a thread held inside a hook, in circular mode: recorded + lost is exact" {
 	fxtrun --buffering-mode=circular --buffer-size=64K -o trace.fxt "$engine/stalled" 20 >expected 2>said || [ $? = 3 ]
 	valid trace.fxt
 	decode slices trace.fxt >slices

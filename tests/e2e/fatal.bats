@@ -63,7 +63,7 @@ told()
 	done
 }
 
-@test "a signal from outside: of the process, and who sent it where that is known" {
+@test "a signal from outside is the process's, and names its sender if that is known" {
 	for signal in TERM KILL; do
 		fxtrun -o trace.fxt fatal waits 3>told >out 2>err &
 		await '0x0' told

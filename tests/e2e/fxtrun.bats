@@ -397,7 +397,7 @@ leaves()
 	leaves 100 trace.fxt
 }
 
-@test "the socket: where it can be, and for nobody else" {
+@test "the socket is where it can be, and closed to other users" {
 	for place in "$BATS_FILE_TMPDIR/sockets" /nosuch 'a b' "$(printf '/%0100d' 0)"; do
 		XDG_RUNTIME_DIR=$place fxtrun sh -c '
 			stat -c "%a %u" "$(dirname "$FXT_SOCKET")" "$FXT_SOCKET"; test -S "$FXT_SOCKET"' >out

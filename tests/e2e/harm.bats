@@ -253,7 +253,7 @@ goes_on()
 	options=--min-duration=0us goes_on 101 ./stepped_forks _Fork 100 11 50
 }
 
-@test "a handler makes a child by an instruction: one that ends there harms nothing, one that goes on with the hook no program" {
+@test "a handler forks by an instruction: a child that ends there harms nothing, a child that goes on with the hook harms no program" {
 	compiled stepped_forks stepped_forks.c
 	./stepped_forks fork 1 1 1 || [ $? != 77 ] || skip "no process can be stopped here"
 	options= goes_on 301 ./stepped_forks instruction 60 5 150

@@ -172,7 +172,7 @@ handed_in()
 	beside 125 "welcome 0 quit welcome 0 " "" "$hostile" aborted_returns
 }
 
-@test "valid packets at the wrong time are ignored, which is said once" {
+@test "valid packets at the wrong time are ignored, which is reported once" {
 	while read -r name packet; do
 		beside 0 "welcome 0 " "hostile\\[[0-9]+\\] sent $packet at the wrong time; it was ignored" "$misbehave" $name
 		[ "$(grep -c ignored err)" = 1 ]

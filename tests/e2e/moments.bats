@@ -173,7 +173,7 @@ in_rows()
 	[ "$(fxt sql --csv 'select count(*) from waits' | tail -n 1 | cut -d, -f2)" = 0 ]
 }
 
-@test "last: of who is killed in a write the descriptor, and since when" {
+@test "last: a thread killed in a write shows the descriptor, and since when" {
 	fxtrun -o stuck.fxt blocks hang >out 2>err 3>&- &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
 	wait $! || true
@@ -279,7 +279,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	grep '^0  .* dies  .*/crash.c:2$' last
 }
 
-@test "last: of a deadlock the locks, and who waits for them since when" {
+@test "last: a deadlock shows the locks, and which thread waits for them since when" {
 	fxtrun -o stuck.fxt deadlock >out 2>err 3>&- &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
 	wait $! || true
@@ -330,7 +330,7 @@ read_by()
 	[ "$(read_by fxt replay --min=1s)" -ge $((2 * size)) ]
 }
 
-@test "locks: a convoy by who held the lock, and the bill is the sum of the waits" {
+@test "locks: a convoy by holder, and the holders' shares add up to the waits" {
 	fxtrun convoy >measured
 	fxt locks --json >locks.json
 	fxt locks 2>&1 | grep '^convoy: up to 4 threads queued for counter_lock at once$'
@@ -356,7 +356,7 @@ read_by()
 	END
 }
 
-@test "locks: of a deadlock both locks, and who waits" {
+@test "locks: a deadlock shows both locks, and the threads that wait" {
 	fxtrun -o stuck.fxt deadlock >out 2>err 3>&- &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
 	wait $! || true
@@ -366,7 +366,7 @@ read_by()
 	done
 }
 
-@test "threads: who ran, and who kept whom from it" {
+@test "threads: which threads ran, and which kept others from running" {
 	fxtrun causes >measured
 	! fxt slow handle | grep 'no context switches' || skip "the kernel tells nobody like us of context switches"
 	fxt threads --json >threads.json
@@ -420,7 +420,7 @@ read_by()
 	END
 }
 
-@test "threads: the critical path goes from a thread's begin to who created it, and is never in a thread before that" {
+@test "threads: the critical path goes from a thread's begin to its creator, and is never in a thread before it began" {
 	cat >creates.c <<-'END'
 		#include <pthread.h>
 		#include <unistd.h>

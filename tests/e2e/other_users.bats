@@ -148,7 +148,7 @@ socket.socket(socket.AF_UNIX).connect(os.environ["XDG_RUNTIME_DIR"] + "/fxt/srv"
 	kill -0 "$program"
 }
 
-@test "one who got past the directories is not answered" {
+@test "a stranger past the directories is not answered" {
 	chmod 777 "$(dirname "$FXT_SOCKET")" "$XDG_RUNTIME_DIR/fxt" "$FXT_SOCKET" "$XDG_RUNTIME_DIR/fxt/srv"
 	run stranger ./hostile dies_welcomed
 	[ "${lines[0]}" = closed ]

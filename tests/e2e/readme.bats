@@ -129,7 +129,7 @@ block()
 	grep -E '20,?000.* serve' out
 }
 
-@test "functions that are left out" {
+@test "excluded functions" {
 	block '--exclude' >commands
 	[ "$(wc -l <commands)" = 2 ]
 	sh -ec "$(head -n 1 commands)" </dev/null

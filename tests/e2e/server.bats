@@ -118,7 +118,7 @@ teardown()
 	! grep 'not whole' said
 }
 
-@test "the heap is in the recordings of all calls, and in no others unless fxtrun was told to" {
+@test "the heap is in recordings of all calls, and in others only if fxtrun was given --heap" {
 	cat >blocks.c <<-'END'
 		#include <stdlib.h>
 		#include <unistd.h>

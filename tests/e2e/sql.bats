@@ -65,7 +65,7 @@ sums_truly()
 	python3 "$root/tests/e2e/sql.py" functions decoded answered
 }
 
-@test "waits, their locks and who woke whom: as many as the program made happen" {
+@test "waits, their locks and their wakers: as many as the program made happen" {
 	compiled threads/locks.c
 	fxtrun ./program | tr '\t' , | sort >told
 	rows "select name, count(*) from waits where object is not null and name <> 'pthread_join' group by 1" | tr -d '"' | sort | diff told -

@@ -65,7 +65,7 @@ arrows()
 		GROUP BY 1, 2, 3 ORDER BY 1, 3"
 }
 
-@test "the viewer draws the arrow of a wait from who let it go to the wait's end, and none backwards" {
+@test "the viewer draws the arrow of a wait from the waker to the wait's end, and none backwards" {
 	needs_viewer
 	compiled locks
 	# A thread that joins another frees its stack's memory: an instant amid the wait, which is no end of the arrow.
@@ -83,7 +83,7 @@ arrows()
 	reported_calls trace.fxt | fails grep woken
 }
 
-@test "every call that waits: with the name of what it waits for, and an arrow from who let it go; no others" {
+@test "every call that waits has the name of its object, and an arrow from its waker; no others have" {
 	compiled waits
 	same_as_bare "$program"
 	sound trace.fxt
@@ -97,7 +97,7 @@ arrows()
 	[ "$(grep -c 'userspace-object.* name="\(mutex\|rwlock\|semaphore\|condition\|c11_mutex\|c11_condition\|barrier\)"' dump)" = 7 ]
 }
 
-@test "arrows come from who let waiters go on, to each of them, not from who did so too late; a wait in vain has none" {
+@test "arrows come from the waker to each waiter, and not from a late one; a wait in vain has none" {
 	needs_viewer
 	compiled wakers
 	fxtrun "$program" >traced.out

@@ -167,7 +167,7 @@ python()
 	! grep 'no snapshot' said
 }
 
-@test "what is no trigger" {
+@test "wrong triggers are refused" {
 	for wrong in 'f>1ms:start: calls are not seen before recording starts; the beginning of a call can start it, as in '"'serve=begin:start'" \
 		'f=begin:start/1s: a call that begins or ends starts or stops recording at once: the only condition is once-after=N' \
 		'=end:stop: must name a function, or a pattern of functions' \

@@ -85,7 +85,7 @@ client.call("TerminateTracing")'
 	[ "$(calls_of trace.fxt serve)" -ge 1 ]
 }
 
-@test "what is no trigger, and one that matches nothing" {
+@test "wrong triggers are refused, and one that matches nothing is reported" {
 	says 125 "fxtrun: --trigger=serve>5ms:explode: the action must be start, stop, snapshot or terminate" \
 		fxtrun --trigger='serve>5ms:explode' true
 	says 125 "fxtrun: --trigger=serve>5ms:snapshot/x: the condition must be a time with a unit, such as snapshot/10s" \
