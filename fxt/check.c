@@ -1,5 +1,6 @@
 /*
- * fxt check: verifies that traces keep the rules.
+ * fxt check: verifies that traces keep the rules of the format, or, with --fail-if, limits.
+ * Runs on the main thread. It must never report a verdict that lost records could change.
  */
 #include "reader/trace/check.h"
 

@@ -1,5 +1,7 @@
 /*
- * fxt report: shows the functions that a trace's time was spent on.
+ * fxt report: shows where a trace's time went, by function. Several threads walk the trace,
+ * each with sums of its own; the main thread prints. A figure that missing calls may change
+ * must not look exact.
  */
 #include <inttypes.h>
 #include <stdio.h>

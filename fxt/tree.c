@@ -1,5 +1,6 @@
 /*
- * fxt tree: shows the call paths that a trace's time was spent on.
+ * fxt tree: shows the call paths of a trace. Several threads walk the trace; the main
+ * thread prints. Folding must never lose time: the lines of a level add up to their parent.
  */
 #include <inttypes.h>
 #include <stdio.h>

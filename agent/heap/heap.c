@@ -1,3 +1,8 @@
+/*
+ * Decides whether this process's heap is recorded, begins and ends that, and keeps the live
+ * sums across forks (heap.h). Runs on the thread that starts the agent, begins to record or
+ * forks. Nothing here may call the allocator.
+ */
 #include "heap.h"
 #include <pthread.h>
 #include "allocator.h"

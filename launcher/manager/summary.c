@@ -1,3 +1,8 @@
+/*
+ * Puts together the summary of a finished trace or snapshot (summary.h). Runs on the main
+ * thread. It must never show a sum as complete if records were lost or processes ran
+ * untraced.
+ */
 #include "summary.h"
 #include <inttypes.h>
 #include <stdarg.h>
