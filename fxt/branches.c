@@ -104,10 +104,13 @@ void fxt_branch_cells(const struct fxt_branches *branches, const struct fxt_path
 	struct fxt_cell text = fxt_cell_text(name);
 
 	text.indent = FXT_INDENT * depth;
-	if (path->open > 0) {
-		snprintf(remark, FXT_BRANCH_REMARK, " (%" PRIu64 " not ended)", path->open);
-		text.remark = fxt_span(remark);
-	}
+	remark[0] = 0;
+	if (path->levels > 0)
+		snprintf(remark, FXT_BRANCH_REMARK, " x %" PRIu32, path->levels);
+	if (path->open > 0)
+		snprintf(remark + strlen(remark), FXT_BRANCH_REMARK - strlen(remark),
+		        " (%" PRIu64 " not ended)", path->open);
+	text.remark = fxt_span(remark);
 	double share = branches->whole > 0 ? (double)path->total / branches->whole : 0;
 	const struct fxt_cell all[FXT_BRANCH_CELLS] = {fxt_cell_number(share),
 	        fxt_cell_number((double)path->total),

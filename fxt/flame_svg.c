@@ -18,7 +18,6 @@ FXT_EMBED(flame_style, "fxt/flamegraph.css");
 #define WIDTH      1200
 #define ROW        18
 #define HEADER     48
-#define LEVELS_MAX 1000
 #define TEXT_WIDTH 30 /* a narrower box has no room for text */
 #define HUES       8
 
@@ -42,7 +41,6 @@ struct layout {
 	uint64_t narrowest;
 	uint64_t narrow_boxes, narrow_total;
 	uint32_t deepest;
-	uint64_t deeper; /* boxes that were left out because of their depth */
 };
 
 /* ---- where boxes are ---- */
@@ -87,10 +85,7 @@ static enum place flame_place(struct layout *l, uint32_t node)
 		flame_omit(l, &l->narrow[path->parent], node);
 		return TOO_NARROW;
 	}
-	if (l->depth[node] <= LEVELS_MAX)
-		return DRAWN;
-	l->deeper++;
-	return NOT_DRAWN;
+	return DRAWN;
 }
 
 /*
@@ -208,6 +203,8 @@ static void flame_write_title(FILE *out, const struct fxt_flame_tree *tree, enum
 		        fxt_plural(path->calls));
 	if (path->open > 0)
 		fprintf(out, ", %" PRIu64 " not ended", path->open);
+	if (path->levels > 0)
+		fprintf(out, "; up to %" PRIu32 " inside each other", path->levels);
 	if (tree->before)
 		flame_write_change(out, cost, tree->before[node], path->total);
 	fputs("</title>", out);
@@ -284,6 +281,8 @@ static void flame_write_box(FILE *out, const struct fxt_flame_tree *tree, enum f
 	flame_write_title(out, tree, cost, node, name);
 	fputs("<rect width=\"100%\" height=\"100%\"/><text x=\"4\" y=\"13\">", out);
 	fxt_xml_write(out, name);
+	if (path->levels > 0)
+		fprintf(out, " x %" PRIu32, path->levels);
 	fputs("</text></svg>\n", out);
 }
 
@@ -321,8 +320,11 @@ static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, c
 		        fxt_elided_sums_text(
 		                &tree->scan.elided_sums, fxt_scan_ns(&tree->scan, tree->scan.elided_sums.own))
 		                .text);
-	if (l->deeper > 0)
-		fprintf(out, "Calls deeper than %d are not drawn. ", LEVELS_MAX);
+	if (tree->recursion > 0)
+		fprintf(out,
+		        "<tspan class=\"note\">Recursion deeper than %d calls is folded: at most %" PRIu32
+		        " levels into one box. </tspan>",
+		        FXT_RECURSION_LEVELS, tree->recursion);
 	if (l->narrow_boxes > 0)
 		fprintf(out,
 		        "<tspan class=\"note\">Too narrow to be drawn: %" PRIu64 " box%s, %.2f %%.</tspan>",

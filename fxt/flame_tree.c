@@ -17,6 +17,11 @@
  * steps for each of its nodes. */
 #define CALLERS_MAX 512
 
+/* Paths end at this depth, whatever is deeper. A picture is then at most 18,000 pixels
+ * high, and the paths of a file take no more than a thousand names each. */
+#define LEVELS_MAX  1000
+#define DEEPER_NAME "(deeper than 1000 calls)"
+
 /* ---- groups ---- */
 
 static uint32_t flame_label(struct fxt_flame_tree *tree, const char *text)
@@ -247,6 +252,14 @@ static void flame_read_heap(struct fxt_flame_tree *tree, enum fxt_flame_cost cos
 
 /* ---- the tree ---- */
 
+void fxt_flame_tree_fold(struct fxt_flame_tree *tree)
+{
+	uint32_t deeper = flame_label(tree, DEEPER_NAME);
+	uint32_t levels = fxt_paths_fold_recursion(&tree->paths, LEVELS_MAX, deeper, tree->before);
+
+	tree->recursion = levels > tree->recursion ? levels : tree->recursion;
+}
+
 int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
         const struct fxt_flame_wanted *wanted)
 {
@@ -268,6 +281,7 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 			return FXT_FAILED;
 	}
 	if (wanted->bottom_up) {
+		fxt_flame_tree_fold(tree);
 		fxt_paths_turn_over(&tree->paths, CALLERS_MAX);
 		flame_take_own(&tree->paths);
 	} else if (wanted->cost == FXT_FLAME_TIME) {

@@ -7,7 +7,7 @@
 
 #include "reader/slices/query_filter.h"
 #include "reader/heap/heap_paths.h"
-#include "reader/stats/paths.h"
+#include "reader/stats/recursion.h"
 
 enum fxt_flame_cost {
 	FXT_FLAME_TIME,
@@ -51,6 +51,7 @@ struct fxt_flame_tree {
 	struct fxt_filter filter; /* the scan's */
 	struct fxt_heap heap;
 	struct fxt_archive archive;
+	uint32_t recursion;           /* the most levels that were folded (recursion.h); 0: none */
 	bool is_heap, lacks_switches; /* the trace does not show when threads were off
 	                                 their CPUs */
 	char **labels;                /* texts that were added to the tables, owned by
@@ -70,6 +71,10 @@ bool fxt_flame_is_heap(enum fxt_flame_cost cost);
 int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
         const struct fxt_flame_wanted *wanted);
 void fxt_flame_tree_free(struct fxt_flame_tree *tree);
+
+/* Folds deep recursion (recursion.h), so that no path has more than about a thousand nodes.
+ * A tree that is turned over was folded before. After a comparison. */
+void fxt_flame_tree_fold(struct fxt_flame_tree *tree);
 
 /* The reason why a tree has no costs. */
 const char *fxt_flame_lack(const struct fxt_flame_tree *tree, enum fxt_flame_cost cost);

@@ -109,6 +109,8 @@ static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const 
 
 	if (old)
 		fxt_flame_tree_compare(tree, old);
+	if (!wanted.bottom_up)
+		fxt_flame_tree_fold(tree);
 	if (tree->paths.items[0].total == 0) {
 		fprintf(stderr, "fxt: %s: nothing to be drawn: %s\n", name,
 		        fxt_flame_lack(tree, wanted.cost));

@@ -132,6 +132,7 @@ static int html_source(const char *name, const struct fxt_source *source)
 
 	if (status == FXT_FAILED)
 		return status;
+	fxt_flame_tree_fold(&tree);
 	struct fxt_html page = {.title = base && strcmp(name, "-") != 0 ? base + 1 : name,
 	        .is_chosen = !fxt_query_filter_is_all(&chosen.choice),
 	        .tree = &tree,

@@ -14,8 +14,9 @@
 #include "terminal.h"
 
 enum {
-	ROWS = 1000,      /* rows that decide the widths, before the first is shown */
-	TEXT_COLUMNS = 80 /* width of a text column if nothing is cut */
+	ROWS = 1000,       /* rows that decide the widths, before the first is shown */
+	TEXT_COLUMNS = 80, /* width of a text column if nothing is cut */
+	INDENT_MOST = 80   /* the same for an indentation */
 };
 
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)
@@ -196,7 +197,7 @@ static void layout_text_cell(const struct fxt_cell *cell, unsigned width, bool i
 	bool is_cut = fxt_terminal()->is_terminal;
 	char level[FXT_LAYOUT_LEVEL_BYTES];
 	unsigned remark = fxt_text_columns(cell->remark), used;
-	unsigned indent = fxt_layout_indent(cell, is_cut ? width : UINT_MAX, level);
+	unsigned indent = fxt_layout_indent(cell, is_cut ? width : 2 * INDENT_MOST, level);
 
 	if (is_cut && remark + indent >= width)
 		remark = 0;

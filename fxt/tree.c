@@ -9,6 +9,7 @@
 #include "branches.h"
 #include "options.h"
 #include "reader/stats/groups.h"
+#include "reader/stats/recursion.h"
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
 #include "describe.h"
@@ -130,7 +131,8 @@ static void tree_rows(struct tree *tree)
 
 static struct fxt_thread_times times;
 
-static void tree_print(const char *name, const struct fxt_scan *scan, const struct fxt_paths *paths)
+static void tree_print(
+        const char *name, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t levels)
 {
 	struct tree tree = {.lines_left = fxt_options_limit(&wanted, UINT64_MAX)};
 	struct fxt_column columns[FXT_BRANCH_CELLS];
@@ -142,6 +144,10 @@ static void tree_print(const char *name, const struct fxt_scan *scan, const stru
 	        fxt_time_text(tree.branches.whole).text);
 	fxt_print_fact("calls", (double)tree.branches.calls);
 	fxt_print_fact("whole_ns", tree.branches.whole);
+	if (levels > 0)
+		fxt_print_line("recursion deeper than %d calls is folded: \"x %" PRIu32
+		               "\" is so many calls inside each other",
+		        FXT_RECURSION_LEVELS, levels);
 	fxt_branch_columns(&tree.branches, columns);
 	fxt_table_begin(bottom_up ? "bottom_up" : "tree", NULL, columns, FXT_BRANCH_CELLS);
 	tree_rows(&tree);
@@ -156,11 +162,15 @@ static int tree_answer(const char *name, struct fxt_scan *scan)
 
 	fxt_thread_times_finish(&times, scan);
 	bool is_whole = fxt_paths_read(&paths, scan, by, &times, fxt_walk_workers(scan));
+	uint32_t levels = 0;
 
+	/* Programs get each path. */
+	if (wanted.format == FXT_FORMAT_TEXT)
+		levels = fxt_paths_fold_recursion(&paths, UINT32_MAX, FXT_NOTHING, NULL);
 	fxt_paths_to_ns(&paths, scan);
 	if (bottom_up)
 		fxt_paths_turn_over(&paths, FXT_BRANCH_CALLERS);
-	tree_print(name, scan, &paths);
+	tree_print(name, scan, &paths, levels);
 	fxt_paths_free(&paths);
 	return fxt_report_changed(name, is_whole);
 }

@@ -21,6 +21,7 @@ struct fxt_export {
 	const char *file;                /* the name of the output */
 	FILE *out;                       /* the output, open for writing; NULL for
 	                                    FXT_EXPORT_OF_FILES */
+	bool tells_folded;               /* it was said that recursion is folded */
 	int status;                      /* the worst status that was reported so far
 	                                    (commands.h) */
 };
@@ -56,6 +57,10 @@ FXT_EXPORTERS(FXT_DECLARE_EXPORTER)
 /* Reads the tree of call paths by a cost. Returns false, after reporting it, if it could
  * not be read. */
 bool fxt_export_tree(struct fxt_export *e, enum fxt_flame_cost cost, struct fxt_flame_tree *tree);
+
+/* The same, with deep recursion folded (fxt_flame_tree_fold()), for formats that repeat the
+ * whole path for each node. Says so once. */
+bool fxt_export_folded_tree(struct fxt_export *e, enum fxt_flame_cost cost, struct fxt_flame_tree *tree);
 
 /* The text of a node's name, at least one byte. */
 struct fxt_span fxt_export_name(const struct fxt_flame_tree *tree, uint32_t name);

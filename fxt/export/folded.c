@@ -1,6 +1,9 @@
 /*
  * Folded stacks: one line for each call path with its own cost, "main;parse;read 1234".
  * This is the input format of flamegraph.pl; speedscope and other tools read it too.
+ *
+ * Deep recursion is folded. A folded frame keeps the function's plain name, so that tools
+ * still sum up by function, and lines of two traces still compare.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +46,7 @@ void fxt_export_folded(struct fxt_export *e)
 {
 	struct fxt_flame_tree tree;
 
-	if (!fxt_export_tree(e, e->wanted.cost, &tree))
+	if (!fxt_export_folded_tree(e, e->wanted.cost, &tree))
 		return;
 	if (tree.paths.items[0].total == 0)
 		fprintf(stderr, "fxt: %s: nothing to be written: %s\n", e->name,

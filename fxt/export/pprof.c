@@ -3,8 +3,9 @@
  * several values: its calls and its own time; and, if the heap was recorded, the bytes it
  * allocated, those live at the peak, and those never freed. Two samples may have the same
  * functions, one with the values of calls and one with those of the heap: readers add them
- * up.
+ * up. Deep recursion is folded, which a comment says (pprof -comments).
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include "export.h"
 #include "perfetto/protobuf.h"
@@ -17,6 +18,7 @@ enum {
 	PROFILE_FUNCTION = 5,
 	PROFILE_STRING = 6,
 	PROFILE_DURATION = 10,
+	PROFILE_COMMENT = 13,
 	PROFILE_DEFAULT_TYPE = 14,
 	TYPE_TYPE = 1,
 	TYPE_UNIT = 2,
@@ -150,17 +152,30 @@ static void pprof_begin(struct pprof *p, bool has_heap)
 	fxt_message_number(&p->profile, PROFILE_DEFAULT_TYPE, TEXT_TIME);
 }
 
+static void pprof_comment(struct pprof *p, uint32_t levels)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+	        "recursion deeper than %d calls is folded: up to %" PRIu32 " levels into one frame",
+	        FXT_RECURSION_LEVELS, levels);
+	fxt_message_number(&p->profile, PROFILE_COMMENT, p->strings);
+	pprof_string(p, fxt_span(text));
+}
+
 /* Returns false if there is no heap to export. */
 static bool pprof_calls(struct pprof *p, struct fxt_export *e)
 {
 	struct fxt_flame_tree tree;
 
-	if (!fxt_export_tree(e, FXT_FLAME_TIME, &tree))
+	if (!fxt_export_folded_tree(e, FXT_FLAME_TIME, &tree))
 		return false;
 	pprof_begin(p, pprof_has_heap(tree.tables));
 	p->number_of = fxt_allocate(tree.tables->string_count * sizeof(*p->number_of));
 	fxt_message_number(
 	        &p->profile, PROFILE_DURATION, fxt_scan_ns(&tree.scan, tree.scan.end - tree.scan.start));
+	if (tree.recursion > 0)
+		pprof_comment(p, tree.recursion);
 	for (uint32_t i = 1; i < tree.paths.count; i++)
 		if (tree.paths.items[i].kind != FXT_PATH_GROUP)
 			pprof_sample(p, &tree, i,
@@ -176,7 +191,7 @@ static void pprof_heap(struct pprof *p, struct fxt_export *e, enum fxt_flame_cos
 	struct fxt_flame_tree tree;
 	uint64_t values[VALUES] = {0};
 
-	if (!fxt_export_tree(e, cost, &tree))
+	if (!fxt_export_folded_tree(e, cost, &tree))
 		return;
 	p->number_of = fxt_allocate(tree.tables->string_count * sizeof(*p->number_of));
 	for (uint32_t i = 1; i < tree.paths.count; i++) {

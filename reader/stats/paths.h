@@ -36,12 +36,13 @@ struct fxt_path {
 	uint32_t parent; /* of the root: 0 */
 	uint32_t name;
 	enum fxt_path_kind kind;
-	uint64_t calls; /* slices on this very path, including slices that are no calls */
-	uint64_t open;  /* of these, slices without an end */
-	uint64_t total; /* their time; of a group and of the root, the sum of the children */
-	uint64_t self;  /* total without the slices inside */
-	uint64_t off;   /* part of total: the thread was off its CPU; 0 if not requested */
-	uint64_t min;   /* of one slice; UINT64_MAX if there is none */
+	uint32_t levels; /* of recursion that was folded into the node (recursion.h); 0: none */
+	uint64_t calls;  /* slices on this very path, including slices that are no calls */
+	uint64_t open;   /* of these, slices without an end */
+	uint64_t total;  /* their time; of a group and of the root, the sum of the children */
+	uint64_t self;   /* total without the slices inside */
+	uint64_t off;    /* part of total: the thread was off its CPU; 0 if not requested */
+	uint64_t min;    /* of one slice; UINT64_MAX if there is none */
 	uint64_t max;
 	/* Parts of total and off that come from inside inherited slices on this path. */
 	uint64_t lent, lent_off;

@@ -5,7 +5,7 @@
 #include "random.h"
 #include "trace.h"
 
-#include "reader/stats/paths.h"
+#include "reader/stats/recursion.h"
 
 static struct trace trace;
 static struct fxt_scan scan;
@@ -359,6 +359,147 @@ static void random_tree(void **state)
 	compare_with_model(&small, 3);
 }
 
+/* ---- recursion ---- */
+
+enum { NAMES = 5, DEEP = 3000, NODES = 20000, RARE = 3, DEEPER = 9 };
+
+/* A tree with one path of DEEP nodes, and nodes in random places. The last names are rare on
+ * each path. Totals are consistent: own time, and that of the children. */
+static void make_deep_tree(struct fxt_paths *p, unsigned deep)
+{
+	uint32_t node = 0;
+
+	fxt_paths_init(p);
+	for (unsigned i = 0; i < NODES; i++) {
+		uint32_t name = (uint32_t)random_below(RARE);
+
+		if (random_below(100) == 0)
+			name = (uint32_t)random_below(NAMES);
+		node = fxt_paths_child(p, i < deep ? node : (uint32_t)random_below(p->count),
+		        name == NAMES - 1 ? FXT_PATH_OTHER : FXT_PATH_CALL, name);
+		p->items[node].calls++;
+		p->items[node].self += random_below(1000);
+	}
+	for (size_t i = 1; i < p->count; i++)
+		p->items[i].total = p->items[i].self;
+	for (size_t i = p->count; i-- > 1;) {
+		p->items[i].off = p->items[i].total / 2;
+		p->items[p->items[i].parent].total += p->items[i].total;
+	}
+}
+
+static void sum_by_name(const struct fxt_paths *p, struct fxt_path sums[NAMES])
+{
+	memset(sums, 0, NAMES * sizeof(*sums));
+	for (size_t i = 1; i < p->count; i++) {
+		sums[p->items[i].name].calls += p->items[i].calls;
+		sums[p->items[i].name].self += p->items[i].self;
+	}
+}
+
+/* The nodes of its function on the path to a node. */
+static uint32_t level_of(const struct fxt_paths *p, size_t node)
+{
+	uint32_t level = 0;
+
+	for (size_t at = node; at != 0; at = p->items[at].parent)
+		level += p->items[at].name == p->items[node].name;
+	return level;
+}
+
+static void totals_are_sums(const struct fxt_paths *p)
+{
+	uint64_t *own = fxt_allocate(p->count * sizeof(*own));
+
+	for (size_t i = 0; i < p->count; i++) {
+		own[i] += p->items[i].total;
+		if (i > 0)
+			own[p->items[i].parent] -= p->items[i].total;
+	}
+	for (size_t i = 0; i < p->count; i++)
+		assert_int_equal(own[i], p->items[i].self);
+	free(own);
+}
+
+static void deep_recursion_is_folded(void **state)
+{
+	struct fxt_path before[NAMES], after[NAMES];
+	uint32_t most = 0, told = 0;
+	struct fxt_paths p;
+
+	(void)state;
+	make_deep_tree(&p, DEEP);
+	sum_by_name(&p, before);
+	for (size_t i = 1; i < p.count; i++)
+		if (p.items[i].name < RARE && level_of(&p, i) > most)
+			most = level_of(&p, i);
+	assert_true(most > DEEP / RARE / 2);
+
+	uint64_t whole = p.items[0].total;
+	uint64_t *twice = fxt_allocate(p.count * sizeof(*twice));
+
+	for (size_t i = 0; i < p.count; i++)
+		twice[i] = 2 * p.items[i].total;
+	assert_int_equal(fxt_paths_fold_recursion(&p, UINT32_MAX, DEEPER, twice), most);
+	sum_by_name(&p, after);
+	for (unsigned i = 0; i < NAMES; i++) {
+		assert_int_equal(after[i].calls, before[i].calls);
+		assert_int_equal(after[i].self, before[i].self);
+	}
+	assert_int_equal(p.items[0].total, whole);
+	totals_are_sums(&p);
+	for (size_t i = 1; i < p.count; i++) {
+		assert_true(p.items[i].parent < i);
+		assert_true(level_of(&p, i) <= FXT_RECURSION_LEVELS);
+		assert_int_equal(twice[i], 2 * p.items[i].total);
+		told = p.items[i].levels > told ? p.items[i].levels : told;
+	}
+	assert_int_equal(told, most);
+	free(twice);
+	fxt_paths_free(&p);
+}
+
+static void other_paths_stay(void **state)
+{
+	struct fxt_paths p;
+
+	(void)state;
+	make_deep_tree(&p, FXT_RECURSION_LEVELS / 2);
+
+	size_t count = p.count;
+	struct fxt_path *items = fxt_allocate(count * sizeof(*items));
+
+	memcpy(items, p.items, count * sizeof(*items));
+	assert_int_equal(fxt_paths_fold_recursion(&p, UINT32_MAX, DEEPER, NULL), 0);
+	assert_int_equal(p.count, count);
+	assert_memory_equal(p.items, items, count * sizeof(*items));
+	free(items);
+	fxt_paths_free(&p);
+}
+
+/* Functions that each are there once: the path is cut. */
+static void long_paths_end(void **state)
+{
+	struct fxt_paths p;
+	uint32_t node = 0;
+
+	(void)state;
+	fxt_paths_init(&p);
+	for (uint32_t i = 0; i < DEEP; i++) {
+		node = fxt_paths_child(&p, node, FXT_PATH_CALL, DEEPER + 1 + i);
+		p.items[node].calls = p.items[node].self = 1;
+		p.items[node].total = DEEP - i;
+	}
+	p.items[0].total = DEEP;
+	assert_int_equal(fxt_paths_fold_recursion(&p, 1000, DEEPER, NULL), 0);
+	assert_int_equal(p.count, 1002);
+	assert_int_equal(p.items[1001].name, DEEPER);
+	assert_int_equal(p.items[1001].calls, DEEP - 1000);
+	assert_int_equal(p.items[1001].self, DEEP - 1000);
+	totals_are_sums(&p);
+	fxt_paths_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +508,9 @@ int main(void)
 	        cmocka_unit_test(inside_of_inherited),
 	        cmocka_unit_test(add_part),
 	        cmocka_unit_test(random_tree),
+	        cmocka_unit_test(deep_recursion_is_folded),
+	        cmocka_unit_test(other_paths_stay),
+	        cmocka_unit_test(long_paths_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
