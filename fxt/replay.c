@@ -6,8 +6,10 @@
 #include "options.h"
 #include "reader/slices/playback.h"
 #include "reader/trace/progress_line.h"
+#include "reader/stats/recursion.h"
 #include "reader/trace/text.h"
 #include "describe.h"
+#include "repeats.h"
 
 static const char help[] =
         "usage: fxt replay [OPTION]... [FILE]...\n"
@@ -33,9 +35,11 @@ enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
 struct replay {
 	const struct fxt_scan *scan;
-	uint32_t woken;  /* id of the name of slices that only carry an arrow's end */
-	uint64_t left;   /* lines still to be printed */
-	uint32_t *depth; /* by thread: depth of the slice that began last */
+	uint32_t woken;               /* id of the name of slices that only carry an arrow's end */
+	uint64_t left;                /* lines still to be printed */
+	uint64_t hidden;              /* lines of recursion */
+	uint32_t *depth;              /* by thread: depth of the slice that began last */
+	struct fxt_repeats **repeats; /* by thread; NULL: the thread was never deep */
 };
 
 static struct fxt_options wanted;
@@ -138,6 +142,82 @@ static void replay_print_event(const struct replay *r, const struct fxt_playback
 	fxt_describe_free(&what);
 }
 
+/* ---- recursion ---- */
+
+/* A thread that was never this deep has no deep recursion. */
+enum { REPLAY_DEEP = 8 };
+
+static void replay_write_hidden(FILE *out, const struct replay *r, const struct fxt_repeats *repeats)
+{
+	uint64_t rounds = repeats->hidden / repeats->cycle;
+	uint32_t cycle = repeats->cycle, more = (uint32_t)(repeats->hidden % cycle);
+
+	/* The lines of a round in their order. The oldest one that is known begins it. */
+	fputs("/*", out);
+	for (uint32_t i = 0; i < cycle; i++) {
+		const struct fxt_repeats_line *line =
+		        fxt_repeats_line(repeats, (cycle - 1 - i + more) % cycle);
+		struct fxt_span name = r->scan->tables.strings[line->name];
+
+		fputs(i > 0 ? ", " : line->kind == FXT_PLAYBACK_END ? " } " : " ", out);
+		fwrite(name.data, 1, name.bytes, out);
+	}
+	fprintf(out, " x %" PRIu64, rounds);
+	if (more > 0)
+		fprintf(out, " and %" PRIu32 " more line%s", more, fxt_plural(more));
+	fputs(" */", out);
+}
+
+/* Prints one line in the place of a thread's hidden lines. */
+static void replay_tell_hidden(struct replay *r, uint32_t thread)
+{
+	struct fxt_repeats *repeats = r->repeats[thread];
+	struct fxt_cell cells[COLUMNS] = {0};
+	struct fxt_describer koid, what;
+
+	if (!repeats || repeats->hidden == 0 || r->left == 0)
+		return;
+	fxt_describe_begin(&koid);
+	fxt_describe_begin(&what);
+	fxt_describe_koid(koid.out, r->scan, r->scan->tables.threads[thread].thread);
+	replay_write_hidden(what.out, r, repeats);
+	cells[0] = fxt_cell_text(fxt_span(""));
+	cells[1] = fxt_cell_blank();
+	cells[2] = fxt_cell_text(fxt_describe_end(&koid));
+	cells[3] = fxt_cell_text(fxt_describe_end(&what));
+	cells[3].indent = FXT_INDENT * fxt_repeats_line(repeats, 0)->depth;
+	fxt_table_row(cells);
+	fxt_describe_free(&koid);
+	fxt_describe_free(&what);
+	r->hidden += repeats->hidden;
+	repeats->hidden = 0;
+	r->left--;
+}
+
+/* Returns true if the line of an event is hidden; otherwise tells of the thread's hidden lines
+ * before it. */
+static bool replay_hides(struct replay *r, const struct fxt_playback_event *event)
+{
+	struct fxt_repeats **repeats = &r->repeats[event->thread];
+	struct fxt_repeats_line line = {event->slice.name, event->depth, event->kind};
+
+	if (wanted.format != FXT_FORMAT_TEXT)
+		return false;
+	if (event->kind == FXT_PLAYBACK_PAUSE) {
+		replay_tell_hidden(r, event->thread);
+		return false;
+	}
+	if (!*repeats && event->depth < REPLAY_DEEP)
+		return false;
+	if (!*repeats)
+		*repeats = fxt_allocate(sizeof(**repeats));
+	if (fxt_repeats_hides(*repeats, &line))
+		return true;
+	replay_tell_hidden(r, event->thread);
+	fxt_repeats_add(*repeats, &line);
+	return false;
+}
+
 static bool replay_visit(void *state, const struct fxt_playback_event *event)
 {
 	struct replay *r = state;
@@ -151,8 +231,13 @@ static bool replay_visit(void *state, const struct fxt_playback_event *event)
 		return true;
 	if (event->kind != FXT_PLAYBACK_PAUSE && !event->slice.is_call && event->slice.name == r->woken)
 		return true;
-	replay_print_event(r, event, depth);
-	return --r->left > 0;
+	if (replay_hides(r, event))
+		return true;
+	if (r->left > 0) {
+		replay_print_event(r, event, depth);
+		r->left--;
+	}
+	return r->left > 0;
 }
 
 /* ---- the command ---- */
@@ -162,16 +247,26 @@ static int replay_answer(const char *name, struct fxt_scan *scan)
 	struct replay r = {.scan = scan,
 	        .woken = fxt_tables_intern(&scan->tables, fxt_span("woken")),
 	        .left = fxt_options_limit(&wanted, UINT64_MAX),
-	        .depth = fxt_allocate((scan->thread_count + 1) * sizeof(*r.depth))};
+	        .depth = fxt_allocate((scan->thread_count + 1) * sizeof(*r.depth)),
+	        .repeats = fxt_allocate((scan->thread_count + 1) * sizeof(*r.repeats))};
 
 	fxt_progress_stop(); /* lines are printed while the rest is read */
 	fxt_timeline_finish(&timeline, fxt_scan_ns(scan, scan->end));
 	fxt_table_begin("replay", NULL, columns, COLUMNS);
 	int status = fxt_report_changed(name, fxt_playback(scan, &timeline, NULL, replay_visit, &r));
 
+	for (uint32_t i = 0; i < scan->thread_count; i++) {
+		replay_tell_hidden(&r, i);
+		free(r.repeats[i]);
+	}
 	fxt_table_end();
+	if (r.hidden > 0)
+		fxt_print_line("recursion deeper than %d calls is folded: %" PRIu64
+		               " lines are told as \"x N\"; --json and --csv have each",
+		        FXT_RECURSION_LEVELS, r.hidden);
 	fxt_print_missing(scan);
 	free(r.depth);
+	free(r.repeats);
 	fxt_timeline_clear(&timeline);
 	return status;
 }

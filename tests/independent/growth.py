@@ -52,12 +52,45 @@ def threads(count):
         yield thread(1, 1000, 1000 + i) + calls(1000 * (i + 1))
 
 
+def nested(count, name_of, leaf=None):
+    """Calls inside of each other, each with a call of the function `leaf` before the next, if there is one."""
+    yield names() + thread(1, 1000, 1000)
+    for i in range(count if leaf else 0):
+        yield call(2 + leaf, 1000 + 3 * i + 1, 1000 + 3 * i + 2)
+    for i in reversed(range(count)):
+        yield call(2 + name_of(i), 1000 + 3 * i, 1000 + 6 * count - i)
+
+
 def deep(count):
     """One function inside of itself."""
-    yield names() + thread(1, 1000, 1000)
+    return nested(count, lambda i: 0)
+
+
+def mutual(count):
+    """Three functions in turn."""
+    return nested(count, lambda i: i % 3)
+
+
+def visiting(count):
+    """One function inside of itself, which calls another one each time."""
+    return nested(count, lambda i: 0, leaf=1)
+
+
+def irregular(count):
+    """Functions in an order without a cycle."""
+    return nested(count, lambda i: (i * i ^ i >> 3) * 2654435761 % 2**32 >> 16 & 7)
+
+
+def ladder(count):
+    """Each function calls the next one: none is inside of itself, as long as there are names."""
+    functions = min(count, 32000)
+    yield string(1, b"function") + b"".join(string(2 + i, b"step_%d" % i) for i in range(functions))
+    yield thread(1, 1000, 1000)
     for i in reversed(range(count)):
-        yield call(2, 1000 + i, 1000 + 2 * count - i)
+        yield call(2 + i % functions, 1000 + i, 1000 + 2 * count - i)
 
 
-shape, size = {"processes": processes, "threads": threads, "deep": deep}[sys.argv[1]], int(sys.argv[2])
+SHAPES = {shape.__name__: shape for shape in (processes, threads, deep, mutual, visiting, irregular, ladder)}
+
+shape, size = SHAPES[sys.argv[1]], int(sys.argv[2])
 sys.stdout.buffer.write(words(MAGIC) + words(1 | 2 << 4, 10**9) + b"".join(shape(size)))
