@@ -3,8 +3,8 @@
  * true, and so does 'total(parse) > +5%' relative to the median of earlier traces. If a
  * verdict could be reversed by records that the trace has lost, there is no verdict.
  */
-#ifndef FXT_FXT_LIMITS_H
-#define FXT_FXT_LIMITS_H
+#ifndef FXT_FXT_ASSERTIONS_H
+#define FXT_FXT_ASSERTIONS_H
 
 #include "options.h"
 

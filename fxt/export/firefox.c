@@ -4,9 +4,9 @@
  * stretch of time in which a thread's open calls stay the same; its weight is its length.
  * Times are milliseconds since the start of the trace.
  *
- * Threads are written one after the other, each with all it needs. Samples of a thread are
- * spread over the trace, so they are sorted first, in an unlinked temporary file. Memory
- * grows with call paths.
+ * Each thread is written as a whole, with its own tables of functions and stacks. The
+ * samples of a thread are spread over the trace. Therefore all samples are first sorted by
+ * thread, in an unlinked temporary file. Memory grows with the number of call paths.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "slices.h"
 
 struct firefox_sample {
-	uint32_t thread, stack; /* `stack` is a place in `places` */
+	uint32_t thread, stack; /* `stack` is an index in the thread's stack table */
 	uint64_t ns, weight;
 };
 
@@ -24,16 +24,18 @@ struct firefox {
 	struct fxt_export *e;
 	const struct fxt_scan *scan;
 	uint64_t start_ns;
-	struct fxt_paths paths; /* below a group for each thread */
-	uint32_t *places;       /* by node: its index among those of its thread */
+	struct fxt_paths paths; /* each thread has a group below the root */
+	uint32_t *places;       /* by node of `paths`: its index in the stack table of its
+	                           thread */
 	size_t place_count;
 	struct firefox_thread {
-		uint32_t group, node; /* `node` is the open call path */
-		uint32_t stacks;      /* places in use */
+		uint32_t group, node; /* the thread's node in `paths`, and that of its
+		                         innermost open slice */
+		uint32_t stacks;      /* the size of its stack table */
 		uint64_t since_ns;
 	} * threads;
 	struct fxt_spill samples;
-	uint64_t sample; /* the first one of the thread that is being written */
+	uint64_t sample; /* index of the first sample of the thread that is being written */
 };
 
 /* ---- reading ---- */
@@ -120,7 +122,7 @@ static void firefox_constant(FILE *out, const char *name, const char *value, siz
 	putc(']', out);
 }
 
-/* Writes the numbers from 0 on. */
+/* Writes a column with the numbers 0, 1, 2 and so on. */
 static void firefox_numbers(FILE *out, const char *name, size_t count)
 {
 	fprintf(out, ",\"%s\":[", name);
@@ -129,7 +131,8 @@ static void firefox_numbers(FILE *out, const char *name, size_t count)
 	putc(']', out);
 }
 
-/* Finds the functions of a thread's nodes, each once, in `names`. Returns their number. */
+/* Puts the functions of a thread's nodes into `names`, each once. frame_of[name] becomes 1
+ * plus the place of the function there. Returns the number of functions. */
 static uint32_t firefox_frames(
         const struct firefox *f, const uint32_t *nodes, uint32_t count, uint32_t *frame_of, uint32_t *names)
 {
@@ -170,7 +173,8 @@ static void firefox_stacks(
 	fprintf(out, ",\"length\":%" PRIu32 "}", count);
 }
 
-/* The strings are the names of the functions, then those of their files. */
+/* Writes the tables of frames and functions, and their strings: the name of each function,
+ * then the source file of each. */
 static void firefox_functions(const struct firefox *f, const uint32_t *names, uint32_t count)
 {
 	FILE *out = f->e->out;
@@ -260,7 +264,8 @@ static void firefox_thread(struct firefox *f, uint32_t thread, const uint32_t *n
 	free(names);
 }
 
-/* Sorts the nodes by thread; each thread has as many as it has places. */
+/* Returns the nodes, sorted by thread and then by their index in the stack table. The
+ * caller frees the array. */
 static uint32_t *firefox_by_thread(const struct firefox *f)
 {
 	uint32_t *sorted = fxt_allocate(f->paths.count * sizeof(*sorted));

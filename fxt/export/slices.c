@@ -1,3 +1,7 @@
+/*
+ * Turns the playback of a trace (reader/slices/playback.h) into begins and ends of slices
+ * that nest (slices.h). Runs on the main thread.
+ */
 #include "slices.h"
 
 #include <stdlib.h>
@@ -7,7 +11,7 @@
 
 struct slices_open {
 	struct fxt_slice slice;
-	uint64_t end_ns; /* the earliest end of it and of the slices around it */
+	uint64_t end_ns; /* the earliest end among the slice and the slices around it */
 };
 
 struct slices_thread {
@@ -20,7 +24,7 @@ struct slices {
 	const struct fxt_scan *scan;
 	fxt_export_slice_visit *visit;
 	void *state;
-	struct slices_thread *threads; /* by id */
+	struct slices_thread *threads; /* by the thread's id in the scan */
 };
 
 static uint64_t slices_time(struct slices_thread *thread, uint64_t ns)
@@ -30,7 +34,7 @@ static uint64_t slices_time(struct slices_thread *thread, uint64_t ns)
 	return thread->latest_ns;
 }
 
-/* Ends all open slices of a thread that are deeper than `depth`. */
+/* Ends the innermost open slices of a thread until `depth` slices are left. */
 static void slices_end(const struct slices *s, struct slices_thread *thread, size_t depth, uint64_t ns)
 {
 	while (thread->count > depth) {

@@ -1,6 +1,7 @@
 /*
- * An SQLite database with the tables of fxt sql, as a query for all of their rows returns
- * them, and its views. It is written without a journal: a draft that fails is thrown away.
+ * Writes an SQLite database with the views of fxt sql and its tables, which have all rows
+ * that a query returns. It is written without a journal, because a draft that fails is
+ * thrown away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,8 @@
 #include "reader/trace/draft.h"
 #include "tables.h"
 
-/* Returns an SQLite status, as the functions below do. */
+/* Runs a statement and frees it; NULL means that memory was short. Returns an SQLite
+ * status, as sqlite_attach() and sqlite_write() do. */
 static int sqlite_run(sqlite3 *database, char *statement)
 {
 	int status = statement ? sqlite3_exec(database, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
@@ -19,8 +21,8 @@ static int sqlite_run(sqlite3 *database, char *statement)
 	return status;
 }
 
-/* Prefixes the name with a directory, so that SQLite takes it neither for a URI nor for
- * ":memory:". */
+/* Attaches the file as the database "file", and begins a transaction. The name gets a
+ * directory in front, so that SQLite takes it neither for a URI nor for ":memory:". */
 static int sqlite_attach(sqlite3 *database, const char *file)
 {
 	int status = sqlite_run(
@@ -48,21 +50,22 @@ static int sqlite_write(sqlite3 *database, const char *file)
 	return status == SQLITE_OK ? sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) : status;
 }
 
-/* Returns the reason why the file cannot be extended, or 0 if it can. The file is thrown
- * away afterwards. */
+/* Finds out why SQLite could not extend the file, by extending it. Returns an errno value,
+ * or 0 if the file can be extended. The caller throws the file away. */
 static int sqlite_full(int fd)
 {
 	static const char page[4096];
 
 	lseek(fd, 0, SEEK_END);
-	for (int i = 0; i < 2; i++) /* a first write may be partial; the second one fails */
+	for (int i = 0; i < 2; i++) /* if the disk is nearly full, the first write is
+	                               partial and the second one fails */
 		if (write(fd, page, sizeof(page)) < 0)
 			return errno;
 	return 0;
 }
 
-/* Returns the system's error if that was the cause, because SQLite does not always keep
- * it. */
+/* Returns the reason of a failure. SQLite does not always keep the system's error, so this
+ * looks for it. */
 static const char *sqlite_reason(sqlite3 *database, int fd)
 {
 	int error = sqlite3_system_errno(database);
@@ -73,8 +76,8 @@ static const char *sqlite_reason(sqlite3 *database, int fd)
 	return error ? strerror(error) : sqlite3_errmsg(database);
 }
 
-/* Fills the draft, an empty file, which is a database without tables. Returns false,
- * after reporting the reason, if it fails. */
+/* Writes the database into the draft, whose file is empty: SQLite takes that for a database
+ * without tables. Returns false, after reporting the reason, if it fails. */
 static bool sqlite_fill(struct fxt_export *e, const struct fxt_draft *draft)
 {
 	struct fxt_export_tables tables;

@@ -1,3 +1,7 @@
+/*
+ * Writes the heap of each process: its curve, its sums and its largest call paths. Runs on
+ * the main thread, and reads the trace once more.
+ */
 #include "page.h"
 
 #include <inttypes.h>
@@ -6,7 +10,8 @@
 #include "reader/heap/heap_paths.h"
 #include "reader/trace/source.h"
 
-/* The most points of a curve, call paths, and processes. */
+/* The number of points of a curve, and the most call paths and processes that are
+ * written. */
 enum { STEPS = 600, PATHS = 25, PROCESSES = 40 };
 
 struct paths {
@@ -29,7 +34,8 @@ static void heap_path(void *context, struct fxt_span folded, struct fxt_heap_sum
 	putc(']', paths->out);
 }
 
-/* Writes the sums of a cost, and the call paths with the largest parts of it. */
+/* Writes the sums of a cost. For the peak and for leaks, also writes the call paths with
+ * the largest shares. */
 static void heap_cost(FILE *out, struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost)
 {
 	struct fxt_heap_sums sums = fxt_heap_total(&heap->processes[process], cost);
@@ -79,8 +85,8 @@ static int heap_compare_peaks(const void *a, const void *b, void *heap)
 	return x_bytes != y_bytes ? (x_bytes < y_bytes) - (x_bytes > y_bytes) : (x > y) - (x < y);
 }
 
-/* Writes the processes with a heap, the largest first. If there are too many, the
- * smallest ones are only summed up. */
+/* Writes the processes with a heap, the largest peak first. For those beyond PROCESSES,
+ * writes only their number and the sum of their leaks. */
 static void heap_processes(struct fxt_html *page, struct fxt_heap *heap)
 {
 	struct fxt_heap_sums leaked = {0};

@@ -1,3 +1,6 @@
+/*
+ * Writes the page's summary: numbers, flags, deaths and threads. Runs on the main thread.
+ */
 #include "page.h"
 
 #include <inttypes.h>
@@ -21,8 +24,9 @@ static void summary_object(struct fxt_html *page, enum fxt_object_type type, uin
 		fprintf(page->out, "%" PRIu32, fxt_html_name(&page->names, name));
 }
 
-/* Writes each thread that has slices: its process, the thread, names, and calls. Other
- * parts refer to it by its id. */
+/* Writes an entry for each thread that has slices: number and name of its process, number
+ * and name of the thread, and its calls. The key is the thread's id, by which the other
+ * parts refer to it. */
 static void summary_threads(struct fxt_html *page)
 {
 	const struct fxt_scan *scan = page->scan;
@@ -44,9 +48,9 @@ static void summary_threads(struct fxt_html *page)
 	fputs("}", page->out);
 }
 
-/* Counts all of the trace, including threads that the timeline lacks because they did
- * nothing that is drawn. For a chosen part of the trace, counts only the threads with
- * slices in it. */
+/* Writes how many threads and processes there are. For a whole trace this includes threads
+ * that the timeline lacks, because they did nothing that is drawn. For a chosen part of a
+ * trace only threads with slices count. */
 static void summary_counts(struct fxt_html *page)
 {
 	const struct fxt_scan *scan = page->scan;
@@ -66,7 +70,7 @@ static void summary_counts(struct fxt_html *page)
 	free(processes);
 }
 
-/* The most deaths that are listed one by one; there may be thousands of workers. */
+/* The most deaths that are listed. A trace may have thousands of killed workers. */
 enum { DEATHS_SHOWN = 10 };
 
 static void summary_deaths(struct fxt_html *page)

@@ -1,3 +1,7 @@
+/*
+ * Writes the timeline: slices, states and losses as the items of lanes (fxt/lanes.h). Runs
+ * on the main thread, and reads the trace once more for the whole run and for each window.
+ */
 #include "page.h"
 
 #include <inttypes.h>
@@ -5,14 +9,15 @@
 #include "fxt/json.h"
 #include "fxt/lane_slices.h"
 
-/* Most items of a page. An item takes about 20 bytes of it, a merged one 35. */
+/* The most items: slices of the whole run, states of threads, and slices of a window. An
+ * item takes about 20 bytes of the page, a merged one 35. */
 enum { CALLS_MAX = 36000, STATES_MAX = 12000, WINDOW_MAX = 80000 };
 
 /* ---- writing ---- */
 
-/* Writes an item as numbers: the distance from the end of the item before it; its
- * length; then the name id with three flag bits (merged, call, open). A merged item adds
- * its count, sum and maximum; an item with a weight that is not a time always does. */
+/* Writes an item as numbers: the distance from the end of the item before it; its length;
+ * then the name id with three flag bits (merged, call, open). A merged item adds its count,
+ * sum and maximum. So does an item whose sum is another weight than its time. */
 static void timeline_item(
         struct fxt_html *page, const struct fxt_lane_item *item, uint64_t before, bool is_string)
 {
@@ -61,8 +66,8 @@ static void timeline_lanes(
 	fputs("]}", page->out);
 }
 
-/* Writes all threads in the time of a window, with more items than the whole run has for
- * such a short time. */
+/* Writes the slices of all threads during a window. A window has lanes of its own, so it
+ * shows more detail than the whole run has for the same time. */
 static void timeline_window(struct fxt_html *page, const struct fxt_window *window)
 {
 	const struct fxt_scan *scan = page->scan;

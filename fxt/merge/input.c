@@ -1,7 +1,7 @@
 /*
- * Reads a trace once before the merge, for its clock, its numbers of processes and threads,
- * and its CPUs. Then resolves the conflicts between the traces. Runs on the main thread,
- * and never writes.
+ * Reads each input once before the merge, for its clock, the numbers of its processes and
+ * threads, and its CPUs. Then resolves conflicts between these numbers. Runs on the main
+ * thread, and never writes to a file.
  */
 #include "input.h"
 
@@ -33,7 +33,8 @@ static void input_on_field(void *context, enum fxt_merge_field field, size_t ind
 		fxt_merge_koids_add_flow(&reader->input->koids, word);
 }
 
-/* The first anchor is that of the beginning, the last one that of the end. */
+/* Notes an anchor. The first one of a trace belongs to its beginning, the last one to its
+ * end. */
 static void input_on_anchor(struct fxt_merge_clock *clock, const struct fxt_anchor *anchor)
 {
 	if (anchor->clock != FXT_CLOCK_COUNTER && anchor->clock != FXT_CLOCK_MONOTONIC)
@@ -57,7 +58,8 @@ static void input_on_blob(struct input_reader *reader, const struct fxt_view *vi
 	reader->input->has_profiles |= fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
 }
 
-/* Returns true if the trace had the same clock rate so far. */
+/* Notes the clock rate of a provider. Returns false if an earlier provider has another
+ * rate. */
 static bool input_on_rate(struct fxt_merge_clock *clock, uint64_t rate)
 {
 	if (rate == 0)
@@ -115,7 +117,8 @@ int fxt_merge_read(
 	return -1;
 }
 
-/* Returns the first trace of the same boot. */
+/* Returns the index of the first input that is from the same boot of the same machine as
+ * input `i`. */
 static size_t input_machine(const struct fxt_merge_clock *clocks, size_t i)
 {
 	size_t first = 0;
@@ -125,7 +128,7 @@ static size_t input_machine(const struct fxt_merge_clock *clocks, size_t i)
 	return first;
 }
 
-/* True if an earlier trace is from the same boot and pid namespace. */
+/* True if an earlier input is from the same boot and the same pid namespace. */
 static bool input_shares_pids(const struct fxt_merge_clock *clocks, size_t i)
 {
 	for (size_t j = 0; j < i; j++)

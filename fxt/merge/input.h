@@ -1,6 +1,6 @@
 /*
- * A trace to be merged, and what must be known of it before anything is written: its clock,
- * its numbers of processes and threads, its CPUs.
+ * An input of the merge: a trace, and the facts that must be known before anything is
+ * written. These are its clock, the numbers of its processes and threads, and its CPUs.
  */
 #ifndef FXT_FXT_MERGE_INPUT_H
 #define FXT_FXT_MERGE_INPUT_H
@@ -14,7 +14,7 @@ struct fxt_merge_input {
 	struct fxt_archive archive;
 	struct fxt_merge_koids koids;
 	struct fxt_archive_state state;
-	struct fxt_cut cut;          /* what == 0: the trace is whole */
+	struct fxt_cut cut;          /* cut.what is 0 if the trace is no cut */
 	struct fxt_span cut_options; /* points into the archive */
 	struct fxt_fault fault;
 	uint64_t malformed; /* malformed records, which are left out */
@@ -25,12 +25,14 @@ struct fxt_merge_input {
 	unsigned first_cpu; /* the new number of its CPU 0 */
 };
 
-/* Reads an open trace; `clock` has its name. Returns 0, or -1 with one line in
- * error[error_bytes] if it has more than one clock. */
+/* Reads an input whose archive is open, and sets the other fields of it and of `clock`,
+ * except names. Returns 0, or -1 with one line in error[error_bytes] if the trace has
+ * clocks of several rates. */
 int fxt_merge_read(
         struct fxt_merge_input *input, struct fxt_merge_clock *clock, char *error, size_t error_bytes);
 
-/* Resolves the conflicts of numbers between the traces; `clocks` are theirs. */
+/* Gives new numbers to processes, threads and CPUs if an earlier input uses the same
+ * numbers for others. `clocks` has the clock of each input. */
 void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks, size_t count);
 
 void fxt_merge_free(struct fxt_merge_input *input);

@@ -1,10 +1,16 @@
+/*
+ * Maps koids and flow ids of the inputs to those of the merged trace (koids.h). Runs on the
+ * main thread.
+ */
 #include "koids.h"
 
 #include <stdlib.h>
 
-#define REUSED        (UINT64_C(1) << 22) /* the kernel's numbers are below this */
-#define KERNELS       (REUSED - 1)
-#define NOBODYS_FLOWS (UINT64_C(1) << 63) /* no upper half of an id, no kernel's number */
+/* a koid is the kernel's number, which is less, plus n times this */
+#define REUSED  (UINT64_C(1) << 22)
+#define KERNELS (REUSED - 1)
+/* stands for flow ids without an upper half; no koid has this value */
+#define NOBODYS_FLOWS (UINT64_C(1) << 63)
 
 static struct fxt_merge_koid *koids_find(const struct fxt_merge_koids *koids, uint64_t koid)
 {
@@ -34,7 +40,7 @@ void fxt_merge_koids_add(struct fxt_merge_koids *koids, uint64_t koid, bool is_o
 		koids_put(koids, koid)->is_own |= is_own;
 }
 
-/* The key of the producer that began flows with this upper half of the id. */
+/* Returns the koid in the upper half of a flow's id, or NOBODYS_FLOWS if that half is 0. */
 static uint64_t koids_of_flow(uint64_t flow)
 {
 	return flow >> 32 ? flow >> 32 : NOBODYS_FLOWS;
@@ -46,8 +52,9 @@ void fxt_merge_koids_add_flow(struct fxt_merge_koids *koids, uint64_t flow)
 		koids_put(koids, koids_of_flow(flow))->is_own = true;
 }
 
-/* Finds an unused number. Traces may have any number of koids with the same kernel
- * number, so the search continues after the last number that was tried. */
+/* Returns a koid that no trace uses, for the same number of the kernel. There may be any
+ * number of such koids, so each search continues where the last one for that number
+ * ended. */
 static uint64_t koids_unused(const struct fxt_merge_koids *koids, struct fxt_merge_used *used, uint64_t koid)
 {
 	struct fxt_merge_koid *next = koids_put(&used->next, (koid & KERNELS) + REUSED);

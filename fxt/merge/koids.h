@@ -1,7 +1,7 @@
 /*
- * Maps the numbers of processes and threads of several traces. If two traces have the same
- * number, the later trace's gets a new one, in the same way as the recorder renumbers what
- * the kernel has used again (number + n * 2^22).
+ * Makes the koids of processes and threads unique among several traces. If two traces have
+ * the same koid, the later trace's gets a new value: number + n * 2^22. The manager does
+ * the same with numbers that the kernel has reused.
  *
  * Ids of flows and of asynchronous slices have the number of the process that began them in
  * their upper half (agent/hook/events.h). Other producers count theirs from 1: the upper
@@ -15,8 +15,8 @@
 
 struct fxt_merge_koid {
 	uint64_t koid, becomes;
-	bool is_own; /* recorded in the trace; otherwise only mentioned, such as the
-	                sender of a signal */
+	bool is_own; /* the trace describes it; false: the trace only mentions it, such as
+	                the sender of a signal */
 };
 
 /* The numbers of one trace. All zeros: none. */
@@ -30,22 +30,22 @@ struct fxt_merge_koids {
 /* The numbers of all settled traces. All zeros: none. */
 struct fxt_merge_used {
 	struct fxt_merge_koids koids;
-	struct fxt_merge_koids next; /* by a number of the kernel: the next number for a
-	                                reuse of it */
+	struct fxt_merge_koids next; /* by the kernel's number, plus REUSED: `becomes` is
+	                                the next koid to try for it */
 };
 
-/* Adds a number that a trace has; 0 is ignored. */
+/* Adds a koid that a trace has; `is_own` as above. Ignores 0. */
 void fxt_merge_koids_add(struct fxt_merge_koids *koids, uint64_t koid, bool is_own);
 
 /* As above, for a flow id or an asynchronous slice's id. */
 void fxt_merge_koids_add_flow(struct fxt_merge_koids *koids, uint64_t flow);
 
-/* Gives new numbers to those that `used` already has, and adds all to `used`. A number
- * that is only mentioned stays if both traces have the same pid namespace
- * (is_same_space): it means the process that the other trace recorded. */
+/* Gives new values to koids that `used` already has, and adds all to `used`. is_same_space:
+ * an earlier trace has the same pid namespace. Then a koid that is only mentioned stays,
+ * because it means the process that the other trace describes. */
 void fxt_merge_koids_settle(struct fxt_merge_koids *koids, struct fxt_merge_used *used, bool is_same_space);
 
-/* The new value of a number. */
+/* Returns the new value of a koid. */
 uint64_t fxt_merge_koid(const struct fxt_merge_koids *koids, uint64_t koid);
 
 /* As above, for a flow id or an asynchronous slice's id. */

@@ -19,18 +19,20 @@
 struct merge {
 	FILE *out;
 	const struct fxt_merge_timeline *timeline;
-	const struct fxt_merge_input *input; /* the one that is being written */
+	const struct fxt_merge_input *input; /* the input that is being written */
 	const struct fxt_merge_line *line;
 	bool is_first;
 	struct fxt_tables tables;
-	uint32_t first_provider; /* the id of its first provider */
-	uint32_t current;        /* the number of its provider that is the current one in the
-	                            output; NOBODY: the current one is another trace's */
+	uint32_t first_provider; /* the id of its first provider in the output */
+	uint32_t current;        /* the input's provider that records in the output belong
+	                            to now, by its number in the input; NOBODY: records
+	                            belong to another input's provider */
 	uint64_t *record;        /* a copy of the record, to be changed */
 	size_t room;
 	struct fxt_function_tracks functions;
-	struct fxt_open_calls_search open; /* for the trace that is being written */
-	struct fxt_open_calls open_calls;  /* of all traces, as the merged trace has them */
+	struct fxt_open_calls_search open; /* searches the input that is being written */
+	struct fxt_open_calls open_calls;  /* found in all inputs; with the koids and times
+	                                      of the merged trace */
 };
 
 static void merge_put(struct merge *m, const uint64_t *words, size_t count)
@@ -61,8 +63,8 @@ static void merge_announce(struct merge *m, struct fxt_span name)
 	                fxt_utf8_cut(name.data, name.bytes, FXT_PROVIDER_NAME_MAX_BYTES)));
 }
 
-/* Records before all providers would belong to the provider of another trace. They get a
- * provider of their own, named after the file. */
+/* Begins a provider, named after the file, if the input has records before its first
+ * provider. Otherwise these records would belong to another input's provider. */
 static void merge_enter(struct merge *m)
 {
 	const char *slash = strrchr(m->input->name, '/');
@@ -129,7 +131,7 @@ static void merge_field(void *context, enum fxt_merge_field field, size_t index)
 	}
 }
 
-/* CPUs of another machine get other numbers. */
+/* Changes the number of the CPU, so that no two machines share one. */
 static void merge_cpu(struct merge *m, const struct fxt_view *view)
 {
 	bool is_legacy = view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH;
@@ -139,8 +141,8 @@ static void merge_cpu(struct merge *m, const struct fxt_view *view)
 	m->record[0] = (m->record[0] & ~(mask << shift)) | cpu << shift;
 }
 
-/* Takes the place of a function in the source, for the viewer's row of functions, which
- * is drawn anew. */
+/* Notes the source position of a function for the track of functions, which is made anew
+ * for the merged trace (perfetto/function_track.h). */
 static void merge_function(struct merge *m, const struct fxt_view *view)
 {
 	struct fxt_span name = fxt_tables_text(&m->tables, view->userspace_object.name);
@@ -180,7 +182,8 @@ static void merge_owned(struct merge *m, const struct fxt_record *r, const struc
 	merge_put(m, m->record, r->size);
 }
 
-/* Leaves out a trace's descriptions of itself; they are written anew for all traces. */
+/* Writes a blob. Leaves out blobs that describe the input as a whole, because the merged
+ * trace has its own; a session description is adapted. */
 static void merge_blob(struct merge *m, const struct fxt_record *r, const struct fxt_view *view)
 {
 	static const char *const own[] = {FXT_ARCHIVE_STATE_BLOB, FXT_ANCHOR_BLOB, FXT_CUT_BLOB,
@@ -262,7 +265,7 @@ static void merge_input(struct merge *m)
 	fxt_tables_free(&m->tables);
 }
 
-/* ---- what it says of itself ---- */
+/* ---- the merged trace's description of itself ---- */
 
 /* The merged trace is as finished as the least finished input. */
 static void merge_put_state(struct merge *m, const struct fxt_merge_input *inputs, size_t count)
@@ -360,7 +363,8 @@ void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const stru
 		if (inputs[i].earliest < UINT64_MAX && fxt_merge_time(m.line, inputs[i].earliest) < earliest)
 			earliest = fxt_merge_time(m.line, inputs[i].earliest);
 	}
-	if (earliest < UINT64_MAX) /* without an event there is no time for them */
+	if (earliest < UINT64_MAX) /* without an event there is no time at which to show
+	                              functions */
 		fxt_function_tracks_take(
 		        &m.functions, fxt_rate_viewer_ns(earliest, timeline->rate), merge_put_functions, &m);
 	fxt_function_tracks_free(&m.functions);

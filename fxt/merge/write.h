@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include "input.h"
 
-/* Writes the merged trace. `said` is its description of itself (FXT_MERGED_BLOB). The
- * caller checks the file for write errors. */
+/* Writes the merged trace. `said` becomes the content of its FXT_MERGED_BLOB: how the
+ * traces were merged. The caller checks the file for write errors. */
 void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks,
         size_t count, const struct fxt_merge_timeline *timeline, const char *said);
 

@@ -1,7 +1,7 @@
 /*
- * The fields of a row as columns: their types, what each needs of a row, and their values.
- * Runs on the main thread, called by SQLite for each value that a query reads. It must not
- * copy texts of the trace, which stay valid as long as the database.
+ * The fields of a row as columns: their types, the parts of a row that each needs, and
+ * their values. Runs on the main thread, called by SQLite for each value that a query
+ * reads. It must not copy texts of the trace, which stay valid as long as the database.
  */
 #include "columns.h"
 
@@ -118,8 +118,8 @@ static uint64_t column_duration(const struct fxt_sql_trace *trace, const struct 
 	return fxt_scan_ns(&trace->scan, row->end) - fxt_scan_ns(&trace->scan, row->start);
 }
 
-/* The time inside is rounded to the nearest nanosecond, so that sums of self err in both
- * directions rather than in one. */
+/* Rounds the time inside to the nearest nanosecond. If it were always rounded down, every
+ * sum of self times would be too large. */
 static int64_t column_self(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
 {
 	uint64_t time = column_duration(trace, row);
@@ -188,7 +188,8 @@ static void column_series_value(sqlite3_context *context, const struct fxt_sql_r
 	}
 }
 
-/* No thread has koid 0, which stands for the CPU's idle thread. */
+/* Sets the number or the name of a thread as the result. Koid 0 stands for the CPU's idle
+ * thread, and the result stays NULL. */
 static void column_switched(
         sqlite3_context *context, const struct fxt_sql_trace *trace, uint64_t koid, bool is_name)
 {

@@ -1,6 +1,6 @@
 /*
- * The columns of the tables that are made of rows (rows.h), by the property of a row that
- * each shows. The tables themselves are data in tables.c.
+ * The columns of tables that are made of rows (rows.h). A field is the property of a row
+ * that a column shows. The tables themselves are data in tables.c.
  */
 #ifndef FXT_FXT_SQL_COLUMNS_H
 #define FXT_FXT_SQL_COLUMNS_H
@@ -50,7 +50,7 @@ enum fxt_sql_field {
 /* The type of a column, as declared to SQLite. */
 const char *fxt_sql_field_type(enum fxt_sql_field field);
 
-/* The parts of a row that this field needs: FXT_SQL_NEEDS_. */
+/* Returns the parts of a row that this field needs, as FXT_SQL_NEEDS_ bits. */
 unsigned fxt_sql_field_needs(enum fxt_sql_field field);
 
 /* Sets the value of a column as the result. Texts are owned by the trace. */

@@ -1,15 +1,15 @@
 /*
- * Constraints of a WHERE clause as constraints of rows (rows.h). Limits are hints and may be
- * loose: SQLite rechecks every row.
+ * Turns the constraints of a WHERE clause into constraints of rows (rows.h). These are
+ * hints and may be too wide: SQLite rechecks every row.
  */
-#ifndef FXT_FXT_SQL_LIMITS_H
-#define FXT_FXT_SQL_LIMITS_H
+#ifndef FXT_FXT_SQL_CONSTRAINTS_H
+#define FXT_FXT_SQL_CONSTRAINTS_H
 
 #include <sqlite3.h>
 #include "columns.h"
 #include "rows.h"
 
-/* True if a constraint on a column can limit what is read. `comparison` is one of
+/* True if a constraint on a column can reduce what is read. `comparison` is one of
  * SQLITE_INDEX_CONSTRAINT_. */
 bool fxt_sql_is_limit(enum fxt_sql_field field, int comparison);
 

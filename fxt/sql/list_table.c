@@ -1,5 +1,6 @@
 /*
- * The virtual tables of SQLite for lists.
+ * Shows lists to SQLite as virtual tables (tables.h). Runs on the main thread, called by
+ * SQLite.
  */
 #include "tables.h"
 

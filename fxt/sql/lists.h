@@ -1,5 +1,6 @@
 /*
- * The tables that are lists (tables.h): functions, threads, processes, and the trace as a whole.
+ * The tables that are lists (tables.h): functions, threads, processes, the trace as a
+ * whole, blocks of the heap, and modules.
  */
 #ifndef FXT_FXT_SQL_LISTS_H
 #define FXT_FXT_SQL_LISTS_H

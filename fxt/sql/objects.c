@@ -1,5 +1,6 @@
 /*
- * The table of the heap's blocks.
+ * The list `objects` of fxt sql: the blocks of the heap, read at the first query (sums.h).
+ * Runs on the main thread, called by list_table.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@ static bool rows_find_argument(struct fxt_tables *t, const struct fxt_view *view
 	return fxt_tables_argument(t, view, name, argument) && argument->type == type;
 }
 
-/* Returns NULL if there are none; otherwise a string allocated with malloc(). */
+/* Returns arguments as JSON, allocated with malloc(); NULL if there are none. */
 static char *rows_arguments(struct fxt_tables *t, struct fxt_arguments arguments)
 {
 	char *text = NULL;
@@ -144,8 +144,8 @@ static void rows_on_event(struct fxt_sql_rows *rows, const struct fxt_view *view
 
 /* ---- context switches ---- */
 
-/* The legacy record has references to threads; the other records have the koids
- * themselves. */
+/* Returns the koid of a thread. The legacy record refers to its threads by index; the other
+ * records have koids. */
 static uint64_t rows_koid(struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
 {
 	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH)
@@ -188,7 +188,7 @@ void fxt_sql_rows_on_record(
 	else if (view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_DURATION_COMPLETE)
 		rows->kind <= FXT_SQL_LOSSES ? rows_on_slice(rows, view, offset) : (void)0;
 	else if (view->type == FXT_RECORD_EVENT && view->event.type != FXT_EVENT_DURATION_BEGIN &&
-	         view->event.type != FXT_EVENT_DURATION_END) /* slices that the walk
-	                                                        enters and leaves */
+	         view->event.type != FXT_EVENT_DURATION_END) /* the walk makes slices of
+	                                                        these */
 		rows_on_event(rows, view, offset);
 }

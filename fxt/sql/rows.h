@@ -6,8 +6,9 @@
  * its rows are used up. Therefore their order has no meaning, and memory never holds more
  * rows than a block gives.
  *
- * Limits say which rows are wanted. Blocks that cannot have any of them are not read. Rows
- * may lie a little outside the constraints: the caller must check them again.
+ * Constraints say which rows are wanted. Blocks of the file that cannot have such rows are
+ * not read. A row may still lie a little outside the constraints, so the caller must check
+ * it again.
  */
 #ifndef FXT_FXT_SQL_ROWS_H
 #define FXT_FXT_SQL_ROWS_H
@@ -28,16 +29,19 @@ enum fxt_sql_rows_kind {
 struct fxt_sql_row {
 	uint64_t id;         /* offset of its record */
 	uint64_t start, end; /* in units of the scan */
-	uint64_t inside;     /* the part of the time in slices directly inside */
+	uint64_t inside;     /* time spent in slices directly inside */
 	uint64_t calls;      /* the number of calls directly inside */
 	uint64_t caller;     /* id; 0: there is none */
 	uint64_t number;     /* correlation id, object, descriptor, records lost, or koid of
 	                        the incoming thread */
 	uint64_t value;      /* of a counter, in its argument's type; koid of the outgoing
 	                        thread */
-	uint32_t thread, name, category, caller_name, depth; /* ids of the tables */
-	uint32_t label;                                      /* another name: id of a
-	                                                        string */
+	uint32_t thread, name, category, caller_name, depth; /* ids in the tables of the
+	                                                        trace; depth: the number of
+	                                                        slices around */
+	uint32_t label;                                      /* id of a string: the symbol
+	                                                        of a wait, or the name of a
+	                                                        counter's value */
 	uint8_t type;                                        /* of the event, or of the
 	                                                        argument */
 	uint8_t state;                                       /* of the outgoing thread */
@@ -65,12 +69,13 @@ enum {
 extern const struct fxt_sql_constraints fxt_sql_no_constraints;
 void fxt_sql_constraints_free(struct fxt_sql_constraints *constraints);
 
-/* Takes ownership of the memory that the constraints have allocated. */
+/* Starts reading rows of one kind. `needs` are FXT_SQL_NEEDS_ bits. Takes ownership of the
+ * memory that `constraints` points to. */
 struct fxt_sql_rows *fxt_sql_rows_open(struct fxt_sql_trace *trace, enum fxt_sql_rows_kind kind,
         const struct fxt_sql_constraints *constraints, unsigned needs);
 void fxt_sql_rows_close(struct fxt_sql_rows *rows);
 
-/* Returns false if there are no more rows. */
+/* Reads the next row. Returns false if there are no more. */
 bool fxt_sql_rows_next(struct fxt_sql_rows *rows, struct fxt_sql_row *row);
 
 #endif

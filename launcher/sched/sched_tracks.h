@@ -5,8 +5,8 @@
  *
  * Errors: if memory is short, these functions do not return (reader/trace/index.h).
  */
-#ifndef FXT_LAUNCHER_SCHED_SCHED_ROWS_H
-#define FXT_LAUNCHER_SCHED_SCHED_ROWS_H
+#ifndef FXT_LAUNCHER_SCHED_SCHED_TRACKS_H
+#define FXT_LAUNCHER_SCHED_SCHED_TRACKS_H
 
 #include "launcher/manager/archive.h"
 #include "reader/trace/index.h"
