@@ -1,3 +1,8 @@
+/*
+ * Claims thread writers for records outside of hooks (claim.h). Runs on the thread that
+ * records, also in its signal handlers. It must not wait for a thread that a handler may
+ * have interrupted.
+ */
 #include "claim.h"
 #include "elided.h"
 #include "shadow.h"
@@ -9,10 +14,9 @@ struct fxt_thread_writer *agent_nested(void)
 {
 	uint64_t mask;
 
-	if (load_relaxed(&sys_confinement) !=
-	        SYS_FREE) /* the thread itself may hold the lock we would need */
+	if (load_relaxed(&sys_confinement) != SYS_FREE) /* signals get through: we may hold the lock */
 		return NULL;
-	if (!agent_self.writer) /* a handler has made a child since, and the thread is reborn there */
+	if (!agent_self.writer) /* a child that a handler forked in the hook, after its rebirth */
 		return NULL;
 	agent_self.writer->was_interrupted = 1;
 	mask = sys_block_signals();
@@ -30,10 +34,11 @@ uint64_t agent_stamp(struct fxt_thread_writer *writer)
 	return now;
 }
 
-/* A forked child's knowledge of itself before its rebirth. */
+/* What a forked child knows before its rebirth, noted around the fork. */
 static struct {
-	bool has_waits; /* whether its parent recorded any */
-	pid_t process;  /* the child; a vfork child of it sees all this too, and shares its memory */
+	bool has_waits; /* its parent recorded waits */
+	pid_t process;  /* the child's pid; its vfork children see it too, and have
+	                   others */
 } claim_child;
 
 void agent_child_before_fork(void)
@@ -101,15 +106,16 @@ void agent_release(struct fxt_thread_writer *writer)
 {
 	struct fxt_thread_writer *own = agent_self.writer;
 
-	/* The interrupted hook's next record ends later, so that no slice ends inside this
-	 * one. */
+	/* The hook that was interrupted must not use an earlier time for its record: that
+	 * slice would end inside this one. */
 	if (own && writer == agent_self.nested)
 		store_relaxed(&own->last, fxt_later(own->last, writer->last));
 	if (writer == agent_self.claimed)
 		agent_coroutine_release(writer);
 	else
 		store_release(&writer->busy, FXT_IDLE);
-	/* NULL: a handler has made a child since, and the thread is reborn there. */
+	/* `own` is NULL in a child that a handler forked since the claim, after its
+	 * rebirth. */
 	if (writer != agent_self.nested && own)
 		store_release(&own->busy, FXT_IDLE);
 	agent_check_thread();

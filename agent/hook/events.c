@@ -1,3 +1,7 @@
+/*
+ * Writes events that are not calls (events.h). Runs on the thread that makes the event,
+ * outside of hooks, also in signal handlers.
+ */
 #include "events.h"
 #include "frames.h"
 #include "writer/format/categories.h"

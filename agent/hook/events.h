@@ -1,6 +1,7 @@
 /*
- * Reports events of a program besides its calls: a few, at places that are rare or slow
- * anyway. Their names are inline in the records, so nothing has to be registered first.
+ * Records events of the program that are not calls. They are few, and happen at places that
+ * are rare or slow anyway. Their names are inline in the records, so nothing has to be
+ * registered first.
  */
 #ifndef FXT_AGENT_EVENTS_H
 #define FXT_AGENT_EVENTS_H
@@ -27,29 +28,30 @@ bool agent_write_event(struct fxt_thread_writer *writer, enum fxt_event_type typ
 void agent_instant(
         const char *category, const char *name, const struct fxt_argument *arguments, size_t count);
 
-/* The beginning of a slice on the calling thread; 0 = it is not recorded. */
+/* Begins a slice on the calling thread. Returns its begin for agent_slice_end(); 0: it is
+ * not recorded. */
 uint64_t agent_slice_begin(const char *category);
 
-/* Writes the slice, ending now. */
+/* Writes the slice that began at `begin` and ends now. Does nothing if `begin` is 0. */
 void agent_slice_end(uint64_t begin, const char *category, const char *name,
         const struct fxt_argument *arguments, size_t count);
 
-/* An id for the two ends of an arrow; never 0. Viewers take equal ids for one flow, in
- * whichever process they are. Therefore the upper half is the process; the lower half is
- * the arrow's number. */
+/* Returns the id of a new flow, which viewers draw as an arrow; never 0. Equal ids are one
+ * flow to viewers, even in different processes. Therefore the upper half of an id is the
+ * process's koid, and the lower half is the flow's number. */
 uint64_t agent_new_flow(void);
 
-/* Reserves `count` arrows with consecutive numbers, and returns the first number. */
+/* Reserves consecutive numbers for `count` flows, and returns the first one. */
 uint32_t agent_new_flows(uint32_t count);
 uint64_t agent_flow_id(uint32_t number);
 
-/* The number of the arrow that began last. */
+/* Returns the number that was given out last. */
 uint32_t agent_latest_flow(void);
 
-/* Writes one end of a flow, of this type, and the slice it has to lie in, into a claimed
- * writer: both or neither. They share a chunk, so circular buffering does not overwrite the
- * one without the other. `ticks`: the slice's beginning, the flow's time, the slice's end.
- * False: there is no room. */
+/* Writes one end of a flow (`type`) into a claimed writer, and the slice that it has to lie
+ * in: both or neither. They share a chunk, so circular buffering never overwrites only one
+ * of them. `ticks` are the slice's begin, the flow's time, and the slice's end. False:
+ * there is no room. */
 bool agent_write_arrow(struct fxt_thread_writer *writer, enum fxt_event_type type, const char *category,
         const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow);
 

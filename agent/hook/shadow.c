@@ -25,14 +25,14 @@ void agent_count_lost(struct fxt_thread_writer *writer, uint64_t calls, uint64_t
 		fxt_chunk_count_lost(&agent_engine, writer, shadow_slot(writer), calls, ticks);
 		return;
 	}
-	/* A gap cannot be shown for these: the calls that the handler interrupted continue
-	 * around it. */
+	/* The trace has no gap for these calls: calls that the handler interrupted continue
+	 * around them. */
 	store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + calls);
-	store_relaxed(&own->limit, 0); /* sends the thread's next exit to the slow path, which reports them */
+	store_relaxed(&own->limit, 0); /* the next exit reports them, on the slow path */
 }
 
-/* Writes the record of the newest frame, a wait, whatever it takes, and takes the frame
- * off. False: the record cannot be written now. */
+/* Writes the record of a wait that has the newest frame, with new chunks if need be, and
+ * takes the frame off. False: the record cannot be written. */
 static bool shadow_write_wait(
         struct fxt_thread_writer *writer, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
@@ -63,8 +63,8 @@ static bool shadow_write_call(
 	for (;;) {
 		uint64_t index = fxt_frame_index(frame->function);
 
-		/* An index of the chunk is void with the chunk: then the write below fails,
-		 * and the loop asks again. */
+		/* A local index is valid for one chunk. If the chunk is closed meanwhile,
+		 * the write below fails, and the loop asks for a new index. */
 		if (is_local)
 			index = fxt_local_index(e, writer, address, module, FXT_CALL_WORDS + 1);
 		if (!index)
@@ -111,7 +111,7 @@ bool agent_end_frame(
 		agent_count_lost(writer, 1, end);
 	set_top(shadow_slot(writer), frame);
 	if (load_relaxed(&e->broken))
-		agent_set_recording(AGENT_QUIET); /* no manager reads this any more */
+		agent_set_recording(AGENT_QUIET); /* no manager is left to read records */
 	return true;
 }
 
@@ -205,7 +205,7 @@ void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset
 
 		if (is_sentinel(frame) || !shadow_is_left(writer, frame, stack_offset, keep_equal))
 			break;
-		if (!end) /* often none is left when an exception runs a destructor */
+		if (!end) /* a destructor often finds no frame to abandon */
 			end = shadow_now(writer);
 		agent_abandon_newest(writer, end);
 		store_relaxed(&writer->last, fxt_later(writer->last, end));
@@ -297,8 +297,8 @@ const struct fxt_frame *agent_find_wait(struct fxt_thread_writer *writer, uint64
 	return writer->is_full ? NULL : frame;
 }
 
-/* Whether the newest call's record is written already, as the last one committed. Starts
- * are unique on a thread. */
+/* Whether the last committed record is that of the newest call. Starts are unique on a
+ * thread, so an equal start tells. */
 static bool shadow_is_recorded(const struct fxt_thread_writer *writer, const struct fxt_frame *newest)
 {
 	const uint64_t *end = (const uint64_t *)(uintptr_t)shadow_slot(writer)->committed;

@@ -4,11 +4,11 @@
  * Therefore each call has a frame on the shadow stack, at the cost of two clock readings,
  * and gets a record only if it took BLOCKING_SHORTEST_NS: nearly the time of a switch to
  * another thread and back. A million calls that find their bytes ready leave no record, and
- * calls that wait leave at most a hundred thousand a second.
+ * a thread that waits leaves at most a hundred thousand records a second.
  *
- * Nothing is registered with the C library that the end of the call would have to take
- * back. A call that is left by a jump out of a handler, or by the end of its thread, is an
- * abandoned frame like any other (frames.h). Therefore all of this may happen in a handler.
+ * No cleanup is registered with the C library. If a jump out of a handler, or the end of
+ * the thread, leaves such a call, its frame is abandoned like any other (frames.h).
+ * Therefore these functions may run in a handler.
  */
 #include <errno.h>
 #include "agent/base/attributes.h"
@@ -21,8 +21,8 @@
 enum { BLOCKING_SHORTEST_NS = 10000 };
 
 /* True if waits of the calling thread can be recorded. A thread that cannot be in the trace
- * loses no calls here, so its waits are not counted as lost. In a vfork child the waits are
- * its parent's, as calls are. */
+ * loses no calls here, so its waits are not counted as lost. In a vfork child, waits are
+ * recorded as those of its parent, like calls. */
 static bool blocking_is_recorded(void)
 {
 	const struct fxt_engine *e = &agent_engine;
@@ -34,17 +34,17 @@ static bool blocking_is_recorded(void)
 	               agent_is_own_process() && load_relaxed(&e->control->slots_used) < FXT_SLOTS);
 }
 
-/* True if the purpose of the call is to wait: for time, for several descriptors, for an
- * incoming connection. The others mostly find their bytes ready. Even children that only
- * write a line and execute a program make them, so they do not make a child a recorded
- * one. */
+/* True if the purpose of the call is to wait: for time, for one of several descriptors, or
+ * for an incoming connection. Such a call starts the recording of a forked child (claim.h).
+ * Other calls mostly find their bytes ready; they do not start it, because even children
+ * that only write a line and execute a program make them. */
 static bool blocking_is_meant(enum fxt_wait call)
 {
 	return (call >= FXT_WAIT_nanosleep && call <= FXT_WAIT_epoll_pwait) || call == FXT_WAIT_accept ||
 	       call == FXT_WAIT_accept4;
 }
 
-/* Returns the time when the wait began, which is unique on the thread; 0 = it is not
+/* Begins a wait. Returns its begin, which is unique on the thread; 0: it is not
  * recorded. */
 static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait call, uint64_t object)
 {
@@ -71,7 +71,7 @@ static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 	struct fxt_thread_writer *writer =
 	        fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim_for_wait();
 
-	/* No writer either in a child that a handler made during the call and that is not
+	/* Also NULL in a child that a handler forked during the call, if the child is not
 	 * recorded. */
 	if (!writer)
 		return;
@@ -97,13 +97,13 @@ static inline void blocking_end(uint64_t begin)
 	errno = error;
 }
 
-/* The descriptor as it stands in the frame's word (writer/engine/waits.h). */
+/* The descriptor as it stands in the frame's reference (writer/engine/waits.h). */
 static uint64_t blocking_descriptor(int fd)
 {
 	return (uint32_t)fd + 1u;
 }
 
-/* Defines a function that is recorded under the name `call`. */
+/* Defines the interposed function `name`, whose waits are recorded as those of `call`. */
 #define BLOCKING(type, name, call, object, parameters, arguments)          \
 	EXPORT type name parameters                                        \
 	{                                                                  \

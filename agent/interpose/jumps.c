@@ -125,7 +125,8 @@ typedef void *begin_catch(void *exception);
 typedef uintptr_t unwind_height(struct _Unwind_Context *context);
 typedef void unwind_set_address(struct _Unwind_Context *context, uintptr_t address);
 
-/* There is always one, else the program would not have found ours (symbols.h). */
+/* Returns the function of that name that ours hides, and keeps it in *found. It exists:
+ * without it our export would have been withdrawn, and never called (symbols.h). */
 static void *jump_real(void **found, const char *name)
 {
 	void *function = load_relaxed(found);

@@ -29,7 +29,7 @@ bool agent_prctl_confines(unsigned long operation, unsigned long a, unsigned lon
 }
 
 /* Waits until no other thread is inside a hook, where it may be about to make a system
- * call. */
+ * call; PATIENCE_NS at most. */
 static void sandbox_await_hooks(void)
 {
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
@@ -50,7 +50,7 @@ static void sandbox_withhold(enum agent_withheld why)
 	struct fxt_thread_writer *writer = agent_self.writer;
 
 	if (writer) {
-		if (writer->busy != FXT_IDLE) /* a handler that had interrupted a hook */
+		if (writer->busy != FXT_IDLE) /* a handler that interrupted a hook */
 			agent_leave_hook();
 		store_relaxed(&writer->busy, FXT_SLOW_PATH);
 		agent_abandon_all(writer);
@@ -59,8 +59,8 @@ static void sandbox_withhold(enum agent_withheld why)
 	agent_withhold(why);
 }
 
-/* True if this is the only thread of the process, apart from the helper. The kernel reveals
- * that to a thread that asks to leave the others; the thread leaves nothing. */
+/* True if this is the only thread of the process, apart from the helper. The system call
+ * fails if there are others, and does nothing if there are none. */
 static bool sandbox_is_alone(void)
 {
 	bool is_alone;
@@ -74,8 +74,8 @@ static bool sandbox_is_alone(void)
 	return is_alone;
 }
 
-/* Strict mode in a process with other threads, which continue to be recorded. If there is a
- * filter already, the program's call fails. */
+/* Strict mode begins for one thread; others continue to be recorded. Does nothing if the
+ * thread has a filter already, because then the program's call fails. */
 static void sandbox_begins_strict(void)
 {
 	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0) != 0)
@@ -151,7 +151,7 @@ void agent_clock_changes(unsigned long mode)
 		        agent_is_standalone ? "the trace ends here" : "its calls are lost from here on",
 		        NULL);
 		agent_instant("process", "PR_SET_TSC", NULL, 0);
-		agent_standalone_end(); /* its end needs a time stamp, from whichever thread */
+		agent_standalone_end(); /* needs the clock, whichever thread ends it */
 		sandbox_withhold(AGENT_NO_CLOCK);
 	}
 	errno = error;
@@ -252,8 +252,9 @@ static long sandbox_call_fork(system_call *real, long number, long a, long b, lo
 	return child;
 }
 
-/* The compiler makes a jump of the last call. Therefore the child of a clone on a new stack
- * returns to the program, and not into a frame of ours that its stack does not have. */
+/* The compiler turns the last call into a jump. Therefore the child of a clone() on a new
+ * stack returns to the program, and not into a frame of ours, which is not on that
+ * stack. */
 long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	system_call *real = (system_call *)REAL(syscall);

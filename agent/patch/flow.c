@@ -6,12 +6,13 @@
 #include "flow.h"
 #include <string.h>
 
-/* A state has two halves, one for each kind: the bits of the registers, and memory. */
+/* The state before an instruction. It has a half for each kind of function, with a bit for
+ * each register, and one for memory, that may hold the address of such a function. */
 #define KIND_BITS  32
 #define MEMORY     UINT64_C(0x10000)
 #define CONTENTS   (MEMORY | AGENT_REGISTERS)
 #define BEGINS     (UINT64_C(1) << 17) /* an instruction begins here */
-#define MARK       UINT64_C(0x40000)   /* the address of a function of that kind */
+#define MARK       UINT64_C(0x40000)   /* at this byte it has an address of this kind */
 #define OF(kind)   ((kind)*KIND_BITS)
 #define BOTH(bits) ((uint64_t)(bits) | (uint64_t)(bits) << KIND_BITS)
 
@@ -113,7 +114,7 @@ static bool flow_follow_jump(struct agent_flow *flow, const struct agent_instruc
 		return true;
 	}
 	place = agent_flow_place(flow, i->target);
-	if (place == AGENT_FLOW_BYTES) /* a tail call of another function */
+	if (place == AGENT_FLOW_BYTES) /* a tail call, out of this code */
 		return true;
 	*has_changed = flow_join(&flow->states[place], state) || *has_changed;
 	return is_first || (flow->states[place] & BEGINS);

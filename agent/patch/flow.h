@@ -8,11 +8,11 @@
  *         lea other(%rip), %rdi
  *     1:  call hook                RDI: one, other
  *
- * A register may hold a value that any path brings there. All memory counts as one place,
- * and nothing stored there is ever forgotten. An indirect jump may go anywhere; so may a
- * call that can throw. Code that is not understood is refused. A value that came out of
- * memory or a call, and was not put there by this code, does not count as the address of a
- * function: compilers give constants to hooks.
+ * A register is taken to hold every value that some path brings there. All memory counts as
+ * one place, and whatever is stored there stays. An indirect jump may go anywhere; so may a
+ * call that can throw. Code that is not understood is refused. A value that this code loads
+ * from memory or gets from a call, and did not put there itself, is not taken for the
+ * address of a function, because compilers pass constants to hooks.
  */
 #ifndef FXT_AGENT_FLOW_H
 #define FXT_AGENT_FLOW_H
@@ -22,13 +22,13 @@
 #include <stdint.h>
 #include "instruction.h"
 
-#define AGENT_FLOW_BYTES (UINT32_C(256) << 10) /* of code, at most */
+#define AGENT_FLOW_BYTES (UINT32_C(256) << 10) /* the most bytes of code */
 #define AGENT_FLOW_PARTS 8
 
-/* Two kinds of functions. Their addresses are distinguished. */
+/* The two kinds of functions whose addresses are told apart. */
 enum agent_flow_kind { AGENT_FLOW_RECORDED, AGENT_FLOW_EXCLUDED };
 
-/* A function's code, and the values that registers may hold before each of its
+/* A function's code, and what registers and memory may hold before each of its
  * instructions. */
 struct agent_flow {
 	struct agent_flow_part {
@@ -36,14 +36,17 @@ struct agent_flow {
 		uint32_t first; /* the index of its first byte in `code` */
 	} parts[AGENT_FLOW_PARTS];
 	uint32_t part_count;
-	uint32_t used;     /* bytes of `code`; behind each part some more may be read */
-	bool has_handlers; /* a call may continue elsewhere, for an exception */
+	uint32_t used;     /* bytes of `code`, with a reserve behind each part for the
+	                      decoder */
+	bool has_handlers; /* a call may continue in a handler of exceptions */
 	uint8_t code[AGENT_FLOW_BYTES];
-	uint64_t states[AGENT_FLOW_BYTES]; /* of the instruction that begins there; and marks */
-	uint64_t anywhere; /* the values that registers may hold after an unseen transfer of control */
+	uint64_t states[AGENT_FLOW_BYTES]; /* by byte of `code`: the state before the
+	                                      instruction that begins there (flow.c) */
+	uint64_t anywhere;                 /* the state wherever an unknown transfer of
+	                                      control leads */
 };
 
-/* Makes it empty. */
+/* Makes the code empty, before the first part is added. */
 void agent_flow_begin(struct agent_flow *flow);
 
 /* Adds a part; the caller puts its bytes into `code`. NULL: there is no room. */
@@ -56,8 +59,9 @@ void agent_flow_mark(struct agent_flow *flow, uint32_t at, enum agent_flow_kind 
 /* The index in `code` of an address, or AGENT_FLOW_BYTES. */
 uint32_t agent_flow_place(const struct agent_flow *flow, uint64_t address);
 
-/* Follows the addresses. `is_hook`: whether a call or a jump goes to a hook. A hook changes
- * the same registers as every function may. False: the code is not understood. */
+/* Follows the addresses through all parts. `is_hook` tells whether a call or a jump goes to
+ * a hook; a hook changes the registers that any function may change. False: the code is not
+ * understood. */
 bool agent_flow_follow(struct agent_flow *flow, bool (*is_hook)(const struct agent_instruction *));
 
 /* Whether the call or jump there passes excluded functions to a hook, and no others. */

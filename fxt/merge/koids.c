@@ -6,11 +6,9 @@
 
 #include <stdlib.h>
 
-/* a koid is the kernel's number, which is less, plus n times this */
-#define REUSED  (UINT64_C(1) << 22)
-#define KERNELS (REUSED - 1)
-/* stands for flow ids without an upper half; no koid has this value */
-#define NOBODYS_FLOWS (UINT64_C(1) << 63)
+#define REUSED        (UINT64_C(1) << 22) /* more than any number of the kernel */
+#define KERNELS       (REUSED - 1)        /* the kernel's number in a koid */
+#define NOBODYS_FLOWS (UINT64_C(1) << 63) /* for flow ids without an upper half; no koid */
 
 static struct fxt_merge_koid *koids_find(const struct fxt_merge_koids *koids, uint64_t koid)
 {
