@@ -3,8 +3,8 @@
  * switches. A listener collects these during the scan; the command puts it into its options
  * (options.h).
  */
-#ifndef FXT_FXT_MOMENTS_H
-#define FXT_FXT_MOMENTS_H
+#ifndef FXT_FXT_CALL_DETAILS_H
+#define FXT_FXT_CALL_DETAILS_H
 
 #include "reader/time/causes.h"
 #include "reader/time/death.h"

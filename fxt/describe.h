@@ -3,8 +3,8 @@
  * cells (table.h) and lines. They hold names as they are in the archive, without escapes;
  * tables add the escapes.
  */
-#ifndef FXT_FXT_WORDS_H
-#define FXT_FXT_WORDS_H
+#ifndef FXT_FXT_DESCRIBE_H
+#define FXT_FXT_DESCRIBE_H
 
 #include <stdio.h>
 #include "reader/time/causes.h"

@@ -1,6 +1,6 @@
 /*
  * launcher/ has the program fxtrun, which records other programs (fxtrun/), the session
- * that it records them in (session/, sched/), the socket that controls the session
+ * that it records them in (manager/, sched/), the socket that controls the session
  * (control/), and the program fxtctl at the other end of that socket (fxtctl/). The files
  * beside this one are shared by several of them.
  *

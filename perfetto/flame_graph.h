@@ -3,8 +3,8 @@
  * each of its call sites and address ranges; here paths of equal names are merged into one
  * stack with the sums of all.
  */
-#ifndef FXT_SYMBOLIZER_FLAME_GRAPH_H
-#define FXT_SYMBOLIZER_FLAME_GRAPH_H
+#ifndef FXT_PERFETTO_FLAME_GRAPH_H
+#define FXT_PERFETTO_FLAME_GRAPH_H
 
 #include "reader/heap/heap.h"
 

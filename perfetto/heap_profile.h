@@ -10,16 +10,16 @@
  * of its own, with its texts, frames and stacks before the profiles that refer to them. A
  * blob holds whole packets only. Values are cumulative: allocated and freed so far.
  */
-#ifndef FXT_SYMBOLIZER_HEAP_PROFILE_H
-#define FXT_SYMBOLIZER_HEAP_PROFILE_H
+#ifndef FXT_PERFETTO_HEAP_PROFILE_H
+#define FXT_PERFETTO_HEAP_PROFILE_H
 
 #include "flame_graph.h"
 #include "reader/trace/sink.h"
 
 #define FXT_HEAP_PROFILE_BLOB "fxt: heap profile"
 
-/* Appends the profiles of a heap that was read with curves, and its rows (live_tracks.h).
- * Returns 0, or an errno value. */
+/* Appends the profiles of a heap that was read with curves, and its live tracks
+ * (live_tracks.h). Returns 0, or an errno value. */
 int fxt_heap_profile_append(
         struct fxt_sink *sink, const struct fxt_heap *heap, fxt_heap_name *name, void *context);
 

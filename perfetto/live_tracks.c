@@ -48,8 +48,8 @@ static void rows_describe_counter(struct live_tracks *r, uint64_t uuid, const ch
 	rows_add_packet(r);
 }
 
-/* Both rows have a value at each moment, so one event carries both; the sequence's defaults
- * name the tracks. */
+/* Both tracks have a value at each moment, so one event carries both; the sequence's
+ * defaults name the tracks. */
 static void rows_describe(struct live_tracks *r)
 {
 	fxt_message_number(&r->part, PERFETTO_PROCESS_PID, r->pid);

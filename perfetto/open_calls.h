@@ -8,8 +8,8 @@
  * readers skip. Each thread gets a track of its number, which the UI takes for the thread's
  * own, with an end for each open call.
  */
-#ifndef FXT_SYMBOLIZER_OPEN_CALLS_H
-#define FXT_SYMBOLIZER_OPEN_CALLS_H
+#ifndef FXT_PERFETTO_OPEN_CALLS_H
+#define FXT_PERFETTO_OPEN_CALLS_H
 
 #include "reader/trace/tables.h"
 

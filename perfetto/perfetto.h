@@ -4,8 +4,8 @@
  * ending in _IID holds the number of an interned text. The numbers that must differ between
  * our packets in one trace stand here too.
  */
-#ifndef FXT_SYMBOLIZER_PERFETTO_H
-#define FXT_SYMBOLIZER_PERFETTO_H
+#ifndef FXT_PERFETTO_PERFETTO_H
+#define FXT_PERFETTO_PERFETTO_H
 
 #include <stdint.h>
 
@@ -156,8 +156,8 @@ enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 }; /* or: nee
  * what is added around it. */
 #define FXT_PERFETTO_BLOB_BYTES 24000
 
-/* Sequences. Each profile of a heap has one, numbered from 1. The live rows of each process
- * have one, numbered from the constant here. */
+/* Sequences. Each profile of a heap has one, numbered from 1. The live tracks of each
+ * process have one, numbered from the constant here. */
 #define FXT_SEQUENCE_FUNCTIONS  0x66756e63u
 #define FXT_SEQUENCE_OPEN_CALLS 0x6f70656eu
 #define FXT_SEQUENCE_LIVE_ROWS  0x6c697665u

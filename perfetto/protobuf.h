@@ -2,8 +2,8 @@
  * Builds messages in the protocol-buffers encoding, in memory. Fields appear in the order
  * in which they are added.
  */
-#ifndef FXT_SYMBOLIZER_PROTOBUF_H
-#define FXT_SYMBOLIZER_PROTOBUF_H
+#ifndef FXT_PERFETTO_PROTOBUF_H
+#define FXT_PERFETTO_PROTOBUF_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -411,7 +411,7 @@ static void append_function_blob(void *context, const void *data, size_t bytes)
 }
 
 /* Does nothing for a trace without a clock or without an event: it has no time for the
- * rows. */
+ * track of functions. */
 static int append_functions(struct rewrite *rewrite)
 {
 	uint64_t rate = rewrite->options->ticks_per_second ? rewrite->options->ticks_per_second

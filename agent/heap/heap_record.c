@@ -81,7 +81,7 @@ static COLD bool heap_record_announce(void)
 	return is_announced;
 }
 
-/* True if the thread may record an event of its heap now. Then it has a row for it.
+/* True if the thread may record an event of its heap now. Then it has a heap track.
  * SLOW_PATH. */
 static bool heap_record_may(struct fxt_thread_writer *writer)
 {

@@ -92,8 +92,9 @@ static inline int agent_signal_stack_of(uint64_t address)
 
 /*
  * The stack that an address is on, among the stacks on which the frames of a writer may be:
- * 0 = the writer's own, 1 = an unknown one, 2 or more = a signal stack. This does not depend on where the stacks lie. Only addresses on the same stack can
- * be compared. The frames on all stacks except 0 are handlers'.
+ * 0 = the writer's own, 1 = an unknown one, 2 or more = a signal stack. This does not
+ * depend on where the stacks lie. Only addresses on the same stack can be compared. The
+ * frames on all stacks except 0 are handlers'.
  */
 static inline int agent_stack_of(const struct fxt_thread_writer *writer, uint64_t stack_offset)
 {

@@ -1,15 +1,15 @@
 /*
- * Finds the row of the trace that a call belongs to: the stack it runs on decides.
+ * Finds the track that a call belongs to: the stack it runs on decides.
  *
- * A thread has a row for its own stack. Signal stacks have none: their calls nest on the
+ * A thread has a track for its own stack. Signal stacks have none: their calls nest on the
  * calls that they interrupted, wherever the stacks lie, also inside the thread's stack. The
  * agent learns of signal stacks from the program (contexts.c) or from the kernel. Every
- * other stack is a coroutine's, whatever thread runs it, and has a row of its own
+ * other stack is a coroutine's, whatever thread runs it, and has a track of its own
  * (coroutines.h), so that its calls are never taken for calls of the thread that resumed
  * it. Coroutines' calls are recorded on the slow path.
  *
  * A handler that comes while its thread is inside a hook records in a second slot of the
- * same row ("nested").
+ * same track ("nested").
  */
 #ifndef FXT_AGENT_STACKS_H
 #define FXT_AGENT_STACKS_H

@@ -105,7 +105,7 @@ static void process_exit_record(int status)
 
 	if (agent_is_own_process())
 		store_relaxed(&agent_engine.control->exit_status, (uint32_t)status & 0xff);
-	/* A thread without recorded calls does not get a row only to end on it. */
+	/* A thread without recorded calls does not get a track only to end on it. */
 	if (agent_self.writer)
 		agent_instant(CATEGORY, "exit", &argument, 1);
 	agent_process_ends(true);

@@ -57,8 +57,9 @@ static void needs_thread(struct fxt_needs *n, struct fxt_thread thread)
 		fxt_index_table_set(&own->threads, thread.ref, id);
 		thread.process = t->threads[id].process;
 		thread.thread = row ? fxt_objects_row_koid(&n->objects, row) : t->threads[id].thread;
-		needs_koid(n, FXT_OBJECT_THREAD, thread.thread); /* first, because a row's record names
-		                                                    its thread */
+		needs_koid(n, FXT_OBJECT_THREAD, thread.thread); /* first, because a track's
+		                                                    record names its
+		                                                    thread */
 		needs_put(n, record, fxt_put_thread(record, 3, thread.ref, thread.process, thread.thread));
 	}
 	needs_koid(n, FXT_OBJECT_PROCESS, thread.process);

@@ -57,8 +57,8 @@ void fxt_objects_need(struct fxt_objects *o, struct fxt_sections *s, enum fxt_ob
 		return;
 	if (type == FXT_OBJECT_THREAD)
 		fxt_objects_need(o, s, FXT_OBJECT_PROCESS, found.process);
-	/* A row of a row would make this recurse deeply. No recorder writes such rows,
-	 * so they are skipped. */
+	/* A track of a track would make this recurse deeply. No recorder writes such
+	 * tracks, so they are skipped. */
 	if (found.row_of && !objects_find(o, type, found.row_of)->row_of)
 		fxt_objects_need(o, s, type, found.row_of);
 	objects_put(s, &found);

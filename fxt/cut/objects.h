@@ -21,11 +21,11 @@ void fxt_objects_add(struct fxt_objects *o, struct fxt_sections *s, const struct
 void fxt_objects_need(
         struct fxt_objects *o, struct fxt_sections *s, enum fxt_object_type type, uint64_t koid);
 
-/* Returns a number, from 1, for the row with this koid, which shows another thread's
- * events; 0: it is no such row. */
+/* Returns a number, from 1, for a heap or fault track with this koid; 0: it is no such
+ * track. */
 uint32_t fxt_objects_row(struct fxt_objects *o, uint64_t koid);
 
-/* The koid of a row by its number. */
+/* The koid of such a track by its number. */
 uint64_t fxt_objects_row_koid(const struct fxt_objects *o, uint32_t row);
 
 void fxt_objects_free(struct fxt_objects *o);

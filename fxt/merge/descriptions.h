@@ -1,5 +1,5 @@
 /*
- * Session descriptions for the Perfetto UI, which the recorder writes as packets
+ * Session descriptions for the Perfetto UI, which the manager writes as packets
  * (launcher/manager/description.h), for a trace of several sessions. Packets about
  * processes stay, under the processes' new numbers. Packets about the machine and the
  * recording are the first trace's, because the UI has room for one. The view that opens is

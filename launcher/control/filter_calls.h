@@ -1,5 +1,5 @@
 /*
- * The calls that change which calls a session records (session/filter_change.h). Each gets
+ * The calls that change which calls a session records (launcher/manager/filter_change.h). Each gets
  * its reply when all processes record by the change.
  */
 #ifndef FXT_LAUNCHER_CONTROL_FILTER_CALLS_H

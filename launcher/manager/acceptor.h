@@ -13,8 +13,8 @@
  * A connection that breaks a rule is closed without an answer; only the first such case is
  * printed.
  */
-#ifndef FXT_LAUNCHER_SESSION_ACCEPTOR_H
-#define FXT_LAUNCHER_SESSION_ACCEPTOR_H
+#ifndef FXT_LAUNCHER_MANAGER_ACCEPTOR_H
+#define FXT_LAUNCHER_MANAGER_ACCEPTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * Decides which processes that say hello are recorded: those that --follow names, as long
  * as the machine has memory for them. The others run untraced.
  */
-#ifndef FXT_LAUNCHER_SESSION_ADMISSION_H
-#define FXT_LAUNCHER_SESSION_ADMISSION_H
+#ifndef FXT_LAUNCHER_MANAGER_ADMISSION_H
+#define FXT_LAUNCHER_MANAGER_ADMISSION_H
 
 #include <stdbool.h>
 #include <sys/types.h>

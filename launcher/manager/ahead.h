@@ -12,8 +12,8 @@
  *
  * Everything here runs on the provider's thread.
  */
-#ifndef FXT_LAUNCHER_SESSION_AHEAD_H
-#define FXT_LAUNCHER_SESSION_AHEAD_H
+#ifndef FXT_LAUNCHER_MANAGER_AHEAD_H
+#define FXT_LAUNCHER_MANAGER_AHEAD_H
 
 #include "provider.h"
 

@@ -8,8 +8,8 @@
  * Everything after that is counted and thrown away, so that a disk never delays the
  * providers.
  */
-#ifndef FXT_LAUNCHER_SESSION_ARCHIVE_H
-#define FXT_LAUNCHER_SESSION_ARCHIVE_H
+#ifndef FXT_LAUNCHER_MANAGER_ARCHIVE_H
+#define FXT_LAUNCHER_MANAGER_ARCHIVE_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  *
  * Functions that got no lasting string index are neither counted nor muted.
  */
-#ifndef FXT_LAUNCHER_SESSION_CALL_COUNTS_H
-#define FXT_LAUNCHER_SESSION_CALL_COUNTS_H
+#ifndef FXT_LAUNCHER_MANAGER_CALL_COUNTS_H
+#define FXT_LAUNCHER_MANAGER_CALL_COUNTS_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * whether a few functions with very short calls make up most of the trace (fxt suggest
  * names them).
  */
-#ifndef FXT_LAUNCHER_SESSION_CALL_SAMPLE_H
-#define FXT_LAUNCHER_SESSION_CALL_SAMPLE_H
+#ifndef FXT_LAUNCHER_MANAGER_CALL_SAMPLE_H
+#define FXT_LAUNCHER_MANAGER_CALL_SAMPLE_H
 
 #include <stdint.h>
 

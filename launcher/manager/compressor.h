@@ -14,8 +14,8 @@
  * byte is lost: the supervisor takes the bytes that are not in the file from the queue
  * (fxt_compressor_unpack()).
  */
-#ifndef FXT_LAUNCHER_SESSION_COMPRESSOR_H
-#define FXT_LAUNCHER_SESSION_COMPRESSOR_H
+#ifndef FXT_LAUNCHER_MANAGER_COMPRESSOR_H
+#define FXT_LAUNCHER_MANAGER_COMPRESSOR_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * (agent/interpose/fatal_signals.h), and the record of which process sent which signal to
  * which.
  */
-#ifndef FXT_LAUNCHER_SESSION_DEATH_H
-#define FXT_LAUNCHER_SESSION_DEATH_H
+#ifndef FXT_LAUNCHER_MANAGER_DEATH_H
+#define FXT_LAUNCHER_MANAGER_DEATH_H
 
 #include "provider.h"
 #include "reader/time/death.h"

@@ -4,8 +4,8 @@
  * Readers of the format do not need it. Each piece is a Perfetto packet in a blob record of
  * type 3 (the section on blob records), which the Perfetto UI reads.
  */
-#ifndef FXT_LAUNCHER_SESSION_DESCRIPTION_H
-#define FXT_LAUNCHER_SESSION_DESCRIPTION_H
+#ifndef FXT_LAUNCHER_MANAGER_DESCRIPTION_H
+#define FXT_LAUNCHER_MANAGER_DESCRIPTION_H
 
 #include <sys/types.h>
 #include "archive.h"

@@ -15,8 +15,8 @@
  * The supervisor has the segments' files too (ledger.h). A provider's entry in the ledger has the
  * generation of its segment, and the ledger has the generations that are dropped.
  */
-#ifndef FXT_LAUNCHER_SESSION_ENDED_H
-#define FXT_LAUNCHER_SESSION_ENDED_H
+#ifndef FXT_LAUNCHER_MANAGER_ENDED_H
+#define FXT_LAUNCHER_MANAGER_ENDED_H
 
 #include <pthread.h>
 #include <stdbool.h>

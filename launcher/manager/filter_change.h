@@ -15,8 +15,8 @@
  * Only the main thread adds to the list of changes; other threads may read on from their
  * place at any time.
  */
-#ifndef FXT_LAUNCHER_SESSION_FILTER_CHANGE_H
-#define FXT_LAUNCHER_SESSION_FILTER_CHANGE_H
+#ifndef FXT_LAUNCHER_MANAGER_FILTER_CHANGE_H
+#define FXT_LAUNCHER_MANAGER_FILTER_CHANGE_H
 
 #include "call_counts.h"
 #include "launcher/options.h"

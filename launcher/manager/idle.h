@@ -6,8 +6,8 @@
  *
  * fxt_session_begin_recording() begins a recording, and fxt_session_terminate() ends it.
  */
-#ifndef FXT_LAUNCHER_SESSION_LASTING_H
-#define FXT_LAUNCHER_SESSION_LASTING_H
+#ifndef FXT_LAUNCHER_MANAGER_IDLE_H
+#define FXT_LAUNCHER_MANAGER_IDLE_H
 
 #include <stdbool.h>
 #include "memory.h"

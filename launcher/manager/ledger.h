@@ -10,8 +10,8 @@
  * again. The thread writes the page that is not current and then makes it the current one,
  * so the current page is whole at any time.
  */
-#ifndef FXT_LAUNCHER_SESSION_LEDGER_H
-#define FXT_LAUNCHER_SESSION_LEDGER_H
+#ifndef FXT_LAUNCHER_MANAGER_LEDGER_H
+#define FXT_LAUNCHER_MANAGER_LEDGER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * fixed size. Seals keep either side from making the other one fault. Both are left out of
  * core dumps, and mapped here until they are freed.
  */
-#ifndef FXT_LAUNCHER_SESSION_MEMORY_H
-#define FXT_LAUNCHER_SESSION_MEMORY_H
+#ifndef FXT_LAUNCHER_MANAGER_MEMORY_H
+#define FXT_LAUNCHER_MANAGER_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
  *
  * Everything here runs on the main thread.
  */
-#ifndef FXT_LAUNCHER_SESSION_MUTING_H
-#define FXT_LAUNCHER_SESSION_MUTING_H
+#ifndef FXT_LAUNCHER_MANAGER_MUTING_H
+#define FXT_LAUNCHER_MANAGER_MUTING_H
 
 #include "session.h"
 

@@ -3,8 +3,8 @@
  * (resolver.h). resolver.c has the thread and the calls for other threads, resolver_learn.c
  * learns from registrations, and resolver_read.c finds new data in the durable buffer.
  */
-#ifndef FXT_LAUNCHER_SESSION_NAMES_H
-#define FXT_LAUNCHER_SESSION_NAMES_H
+#ifndef FXT_LAUNCHER_MANAGER_NAMES_H
+#define FXT_LAUNCHER_MANAGER_NAMES_H
 
 #include "resolver.h"
 #include "symbolizer/modules.h"

@@ -7,8 +7,8 @@
  *
  * An existing trace is left unchanged until the program has been started.
  */
-#ifndef FXT_LAUNCHER_SESSION_OUTPUT_H
-#define FXT_LAUNCHER_SESSION_OUTPUT_H
+#ifndef FXT_LAUNCHER_MANAGER_OUTPUT_H
+#define FXT_LAUNCHER_MANAGER_OUTPUT_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * trace manager. A packet that breaks a rule aborts the provider. A valid packet that its
  * state does not allow is ignored, and reported once.
  */
-#ifndef FXT_LAUNCHER_SESSION_PACKETS_H
-#define FXT_LAUNCHER_SESSION_PACKETS_H
+#ifndef FXT_LAUNCHER_MANAGER_PACKETS_H
+#define FXT_LAUNCHER_MANAGER_PACKETS_H
 
 #include "provider.h"
 

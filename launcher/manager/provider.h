@@ -28,8 +28,8 @@
  * and sets `incomplete`; nothing is returned. An error that keeps a provider from beginning
  * is returned as an errno value, and the caller prints it.
  */
-#ifndef FXT_LAUNCHER_SESSION_PROVIDER_H
-#define FXT_LAUNCHER_SESSION_PROVIDER_H
+#ifndef FXT_LAUNCHER_MANAGER_PROVIDER_H
+#define FXT_LAUNCHER_MANAGER_PROVIDER_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * pages ahead of it (memory.h), and writes the counters of its heap. After the provider's
  * end it saves the rest (results.h).
  */
-#ifndef FXT_LAUNCHER_SESSION_PROVIDER_THREAD_H
-#define FXT_LAUNCHER_SESSION_PROVIDER_THREAD_H
+#ifndef FXT_LAUNCHER_MANAGER_PROVIDER_THREAD_H
+#define FXT_LAUNCHER_MANAGER_PROVIDER_THREAD_H
 
 #include "provider.h"
 #include "writer/engine/heap.h"

@@ -3,8 +3,8 @@
  * admission.h decides whether a process becomes a provider, and idle.h handles it between
  * two recordings.
  */
-#ifndef FXT_LAUNCHER_SESSION_PROVIDERS_H
-#define FXT_LAUNCHER_SESSION_PROVIDERS_H
+#ifndef FXT_LAUNCHER_MANAGER_PROVIDERS_H
+#define FXT_LAUNCHER_MANAGER_PROVIDERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  *
  * Everything here runs on the provider's thread.
  */
-#ifndef FXT_LAUNCHER_SESSION_RECORD_WRITER_H
-#define FXT_LAUNCHER_SESSION_RECORD_WRITER_H
+#ifndef FXT_LAUNCHER_MANAGER_RECORD_WRITER_H
+#define FXT_LAUNCHER_MANAGER_RECORD_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
  * when the last provider reports it, or at the deadline: a stopped process must not delay
  * the others.
  */
-#ifndef FXT_LAUNCHER_SESSION_RECORDING_H
-#define FXT_LAUNCHER_SESSION_RECORDING_H
+#ifndef FXT_LAUNCHER_MANAGER_RECORDING_H
+#define FXT_LAUNCHER_MANAGER_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -19,8 +19,8 @@
  * Errors: if memory is short, some functions have no name; fxt_names_wait() then reports
  * it.
  */
-#ifndef FXT_LAUNCHER_SESSION_NAMER_H
-#define FXT_LAUNCHER_SESSION_NAMER_H
+#ifndef FXT_LAUNCHER_MANAGER_RESOLVER_H
+#define FXT_LAUNCHER_MANAGER_RESOLVER_H
 
 #include <pthread.h>
 #include <stdbool.h>

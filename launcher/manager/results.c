@@ -94,7 +94,7 @@ static struct fxt_string results_text(const char *text)
 	return fxt_string_inline(text, strlen(text));
 }
 
-/* Writes an instant event on the row of the main thread. */
+/* Writes an instant event on the track of the main thread. */
 static void results_write_instant(const struct fxt_provider *p, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, const char *category, const char *name, uint64_t ticks,
         const struct fxt_argument *arguments, size_t count)

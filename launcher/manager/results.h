@@ -3,8 +3,8 @@
  * that saves results, and at the end of the provider. Everything runs on the provider's
  * thread, except fxt_results_write_call_cost() and fxt_results_write_moment().
  */
-#ifndef FXT_LAUNCHER_SESSION_RESULTS_H
-#define FXT_LAUNCHER_SESSION_RESULTS_H
+#ifndef FXT_LAUNCHER_MANAGER_RESULTS_H
+#define FXT_LAUNCHER_MANAGER_RESULTS_H
 
 #include "provider.h"
 

@@ -28,8 +28,8 @@
  * kind is printed at once, and only once, and is included in the sums of
  * fxt_session_finish().
  */
-#ifndef FXT_LAUNCHER_SESSION_SESSION_H
-#define FXT_LAUNCHER_SESSION_SESSION_H
+#ifndef FXT_LAUNCHER_MANAGER_SESSION_H
+#define FXT_LAUNCHER_MANAGER_SESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * The process that writes a snapshot (snapshots.h): a fork of fxtrun. Everything in it is
  * as it was at the fork, except the memories that the providers write to.
  */
-#ifndef FXT_LAUNCHER_SESSION_SNAPSHOT_WRITER_H
-#define FXT_LAUNCHER_SESSION_SNAPSHOT_WRITER_H
+#ifndef FXT_LAUNCHER_MANAGER_SNAPSHOT_WRITER_H
+#define FXT_LAUNCHER_MANAGER_SNAPSHOT_WRITER_H
 
 #include <limits.h>
 #include "session.h"

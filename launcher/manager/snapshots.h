@@ -9,8 +9,8 @@
  * wait in order. Providers that have ended are in the archive already and are copied from
  * there.
  */
-#ifndef FXT_LAUNCHER_SESSION_SNAPSHOTS_H
-#define FXT_LAUNCHER_SESSION_SNAPSHOTS_H
+#ifndef FXT_LAUNCHER_MANAGER_SNAPSHOTS_H
+#define FXT_LAUNCHER_MANAGER_SNAPSHOTS_H
 
 #include <limits.h>
 #include <sys/types.h>

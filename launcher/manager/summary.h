@@ -1,8 +1,8 @@
 /*
  * The one line that fxtrun says of a finished trace.
  */
-#ifndef FXT_LAUNCHER_SESSION_SUMMARY_H
-#define FXT_LAUNCHER_SESSION_SUMMARY_H
+#ifndef FXT_LAUNCHER_MANAGER_SUMMARY_H
+#define FXT_LAUNCHER_MANAGER_SUMMARY_H
 
 #include <stddef.h>
 #include "session.h"

@@ -5,8 +5,8 @@
  * counted. Triggers raised by calls may come without end. They take no room from alerts:
  * only their number is kept, per trigger.
  */
-#ifndef FXT_LAUNCHER_SESSION_WAKEUP_H
-#define FXT_LAUNCHER_SESSION_WAKEUP_H
+#ifndef FXT_LAUNCHER_MANAGER_WAKEUP_H
+#define FXT_LAUNCHER_MANAGER_WAKEUP_H
 
 #include <pthread.h>
 #include <stdbool.h>

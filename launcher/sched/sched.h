@@ -6,7 +6,7 @@
  *        |                        sched_cpu     one CPU: who runs there, since when
  *        |  <- sched_registry                   which processes are traced, whether anything is recorded
  *        v                        sched_log     the switches, or faults, of traced threads, in memory
- *        |                        sched_tracks    the rows that viewers draw faults in
+ *        |                        sched_tracks  the tracks that viewers draw faults on
  *   the archive                   sched         the thread that does all this, and its life
  *
  * The kernel reports all threads that descend from the program. Threads that are in the
@@ -69,7 +69,7 @@ struct fxt_sched {
 	uint64_t rate;                   /* ticks per second between those two */
 	uint32_t commands_done;
 	struct fxt_sched_log log;    /* of switches */
-	struct fxt_sched_log faults; /* page faults, each on the row of its thread */
+	struct fxt_sched_log faults; /* page faults, each on its thread's fault track */
 	struct fxt_sched_tracks rows;
 	bool is_introduced; /* the archive has the provider's strings */
 };

@@ -3,7 +3,7 @@
  * A switch is a scheduling record (the format's section on context switch records) with the
  * thread that leaves a CPU and the thread that comes. The kernel reports the two
  * separately, so each gets a record of its own here, with the idle thread on the other
- * side. A fault is an instant event of category "sched" on the row of its thread.
+ * side. A fault is an instant event of category "sched" on its thread's fault track.
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_LOG_H
 #define FXT_LAUNCHER_SCHED_SCHED_LOG_H
@@ -19,7 +19,7 @@
 /* One thread is switched in on a CPU, or out; or it had a page fault. */
 struct fxt_sched_event {
 	uint64_t ticks;
-	uint64_t koid;    /* of the thread, or of its row */
+	uint64_t koid;    /* of the thread, or of its fault track */
 	uint64_t process; /* koid of the process, for a page fault; 0: it is a switch */
 	uint16_t cpu;
 	bool in;

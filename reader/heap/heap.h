@@ -166,7 +166,7 @@ struct fxt_heap {
 
 	/* while reading (heap_play.h) */
 	size_t window_events;
-	struct fxt_heap_track *rows; /* by thread */
+	struct fxt_heap_queue *rows; /* by thread */
 	size_t row_count;
 	bool out_of_order;
 	uint64_t *latest; /* by thread: the number of the latest block that it allocated */

@@ -1,7 +1,8 @@
 /*
- * The window of heap events: a row for each thread, ordered by a binary heap, and a second
- * heap of events that stand apart. Runs on the thread that reads the archive. Long rows
- * continue in TMPDIR, so memory must not grow with the number of events that wait in order.
+ * The window of heap events: a queue for each thread, ordered by a binary heap, and a
+ * second heap of events that stand apart. Runs on the thread that reads the archive. Long
+ * queues continue in TMPDIR, so memory must not grow with the number of events that wait in
+ * order.
  */
 #include "heap_window.h"
 
@@ -13,34 +14,34 @@ static bool window_is_earlier(const struct fxt_heap_event *a, const struct fxt_h
 	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
 }
 
-/* ---- rows ---- */
+/* ---- queues ---- */
 
 static void window_begin_row(
-        struct fxt_heap_window *w, struct fxt_heap_track *row, const struct fxt_heap_event *event)
+        struct fxt_heap_window *w, struct fxt_heap_queue *row, const struct fxt_heap_event *event)
 {
 	size_t bytes = fxt_spill_bytes_of_thread(event->thread);
 
-	*row = (struct fxt_heap_track){.window = w, .first = *event, .last_ns = event->ns};
+	*row = (struct fxt_heap_queue){.window = w, .first = *event, .last_ns = event->ns};
 	fxt_spill_init(&row->next, sizeof(*event), bytes);
 	fxt_spill_init(&row->later, sizeof(*event), bytes);
 }
 
-static void window_append(struct fxt_heap_track *row, const struct fxt_heap_event *event)
+static void window_append(struct fxt_heap_queue *row, const struct fxt_heap_event *event)
 {
 	fxt_spill_add(&row->later, event);
 	row->last_ns = event->ns;
 }
 
-static void window_end_row(struct fxt_heap_track *row)
+static void window_end_row(struct fxt_heap_queue *row)
 {
 	fxt_spill_free(&row->next);
 	fxt_spill_free(&row->later);
 	free(row->read);
-	*row = (struct fxt_heap_track){0};
+	*row = (struct fxt_heap_queue){0};
 }
 
-/* Drops the first event of a row. Returns false if the row is empty then. */
-static bool window_drop_first(struct fxt_heap_track *row)
+/* Drops the first event of a queue. Returns false if the queue is empty then. */
+static bool window_drop_first(struct fxt_heap_queue *row)
 {
 	if (row->taken == row->next.count) {
 		struct fxt_spill read = row->next;
@@ -61,14 +62,14 @@ static bool window_drop_first(struct fxt_heap_track *row)
 	return true;
 }
 
-/* ---- the threads that have rows, by the first of each ---- */
+/* ---- the threads that have queues, by the first event of each ---- */
 
-static bool window_is_thread_earlier(const struct fxt_heap_track *rows, uint32_t a, uint32_t b)
+static bool window_is_thread_earlier(const struct fxt_heap_queue *rows, uint32_t a, uint32_t b)
 {
 	return window_is_earlier(&rows[a].first, &rows[b].first);
 }
 
-static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_track *rows, uint32_t thread)
+static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_queue *rows, uint32_t thread)
 {
 	size_t at = w->thread_count;
 
@@ -80,7 +81,7 @@ static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_t
 }
 
 /* Puts a thread on top, and lets it sink to its place. */
-static void window_sink_thread(struct fxt_heap_window *w, const struct fxt_heap_track *rows, uint32_t thread)
+static void window_sink_thread(struct fxt_heap_window *w, const struct fxt_heap_queue *rows, uint32_t thread)
 {
 	size_t at = 0;
 
@@ -96,7 +97,7 @@ static void window_sink_thread(struct fxt_heap_window *w, const struct fxt_heap_
 }
 
 static void window_take_from_row(
-        struct fxt_heap_window *w, struct fxt_heap_track *rows, struct fxt_heap_event *event)
+        struct fxt_heap_window *w, struct fxt_heap_queue *rows, struct fxt_heap_event *event)
 {
 	uint32_t thread = w->threads[0];
 
@@ -138,9 +139,9 @@ static void window_take_from_apart(struct fxt_heap_window *w, struct fxt_heap_ev
 
 /* ---- the window ---- */
 
-void fxt_heap_window_put(struct fxt_heap_window *w, struct fxt_heap_track *rows, struct fxt_heap_event *event)
+void fxt_heap_window_put(struct fxt_heap_window *w, struct fxt_heap_queue *rows, struct fxt_heap_event *event)
 {
-	struct fxt_heap_track *row = &rows[event->thread];
+	struct fxt_heap_queue *row = &rows[event->thread];
 
 	event->order = w->taken++;
 	w->count++;
@@ -155,7 +156,7 @@ void fxt_heap_window_put(struct fxt_heap_window *w, struct fxt_heap_track *rows,
 }
 
 bool fxt_heap_window_take(
-        struct fxt_heap_window *w, struct fxt_heap_track *rows, struct fxt_heap_event *event)
+        struct fxt_heap_window *w, struct fxt_heap_queue *rows, struct fxt_heap_event *event)
 {
 	if (w->count == 0)
 		return false;
@@ -168,7 +169,7 @@ bool fxt_heap_window_take(
 	return true;
 }
 
-void fxt_heap_window_end(struct fxt_heap_window *w, struct fxt_heap_track *rows)
+void fxt_heap_window_end(struct fxt_heap_window *w, struct fxt_heap_queue *rows)
 {
 	for (size_t i = 0; i < w->thread_count; i++)
 		window_end_row(&rows[w->threads[i]]);

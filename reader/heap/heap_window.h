@@ -1,15 +1,15 @@
 /*
  * A window in which events of a heap wait for events that are earlier in time and later in
  * the file. Events leave it in the order of their times. A thread's events nearly always
- * come in that order. Each thread therefore has a row, and only the first event of a row is
- * compared. An event that is earlier than the last of its row stands apart:
+ * come in that order. Each thread therefore has a queue, and only the first event of a
+ * queue is compared. An event that is earlier than the last of its queue stands apart:
  *
  *   thread 1   |  first  |   |   |   |   |  last |  <-- the next of this thread
  *   thread 2   |  first  |   |  last |
  *   apart      a binary heap, the earliest on top
  *
- * The rows are ordered by their first events in another binary heap of threads, with the
- * earliest on top. Rows are in memory, and then in TMPDIR (spill.h). Events that stand
+ * The queues are ordered by their first events in another binary heap of threads, with the
+ * earliest on top. Queues are in memory, and then in TMPDIR (spill.h). Events that stand
  * apart are in memory; if it runs short, the program ends (index.h).
  */
 #ifndef FXT_READER_HEAP_WINDOW_H
@@ -34,10 +34,10 @@ struct fxt_heap_event {
 	enum fxt_heap_event_kind kind;
 };
 
-/* A thread's row. All zeros is an empty one. */
-struct fxt_heap_track {
+/* A thread's queue. All zeros is an empty one. */
+struct fxt_heap_queue {
 	const void *window;            /* the window it belongs to, unless empty */
-	struct fxt_heap_event first;   /* of the events in the row */
+	struct fxt_heap_event first;   /* of the events in the queue */
 	struct fxt_spill next, later;  /* events behind `first`: once `next` is at its end,
 	                                  the two change places */
 	uint64_t taken;                /* items taken from `next` */
@@ -46,25 +46,25 @@ struct fxt_heap_track {
 };
 
 /* All zeros is an empty window. Each window has threads of its own; otherwise, only one of
- * two windows may have a row for a thread at a time. */
+ * two windows may have a queue for a thread at a time. */
 struct fxt_heap_window {
 	struct fxt_heap_event *apart;
 	size_t apart_count, apart_room;
-	uint32_t *threads; /* with a row here */
+	uint32_t *threads; /* with a queue here */
 	size_t thread_count, thread_room;
 	size_t count; /* of all events */
 	uint64_t taken;
 };
 
-/* `rows` are the rows of all threads, by thread number. */
+/* `rows` are the queues of all threads, by thread number. */
 void fxt_heap_window_put(
-        struct fxt_heap_window *window, struct fxt_heap_track *rows, struct fxt_heap_event *event);
+        struct fxt_heap_window *window, struct fxt_heap_queue *rows, struct fxt_heap_event *event);
 
 /* Takes the earliest event out. Returns false if there is none. */
 bool fxt_heap_window_take(
-        struct fxt_heap_window *window, struct fxt_heap_track *rows, struct fxt_heap_event *event);
+        struct fxt_heap_window *window, struct fxt_heap_queue *rows, struct fxt_heap_event *event);
 
 /* Frees the window's memory, including events that still wait. */
-void fxt_heap_window_end(struct fxt_heap_window *window, struct fxt_heap_track *rows);
+void fxt_heap_window_end(struct fxt_heap_window *window, struct fxt_heap_queue *rows);
 
 #endif

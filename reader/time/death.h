@@ -1,6 +1,6 @@
 /*
  * How a process was killed. The trace has an instant "killed" of category "process" on the
- * row of the thread that died, or of the main thread if that is unknown. All commands
+ * track of the thread that died, or of the main thread if that is unknown. All commands
  * report a death by this code.
  */
 #ifndef FXT_READER_DEATH_H

@@ -8,7 +8,7 @@
  * and a malformed record a reason in words (a literal). Malformed records are counted and
  * left out. Lack of memory ends the program (index.h). Nothing else fails.
  *
- * An archive is a row of records. A record is a header word with its type and size,
+ * An archive is a sequence of records. A record is a header word with its type and size,
  * followed by the words that the type defines (the sections on record types of the Fuchsia
  * trace format).
  *

@@ -3,8 +3,8 @@
  * yet. Small pieces are gathered; large ones are written from their place, without a copy.
  * With `frames`, the bytes go into frames instead, which gather by themselves.
  */
-#ifndef FXT_SYMBOLIZER_SINK_H
-#define FXT_SYMBOLIZER_SINK_H
+#ifndef FXT_READER_SINK_H
+#define FXT_READER_SINK_H
 
 #include <stddef.h>
 #include "zstd_frames.h"

@@ -349,7 +349,7 @@ size_t fxt_sort_koids(uint64_t *koids, size_t count)
 	return left;
 }
 
-/* The id of a thread; for a row, of the thread that the row belongs to. */
+/* The id of a thread; for a heap or fault track, of the thread that it belongs to. */
 static uint32_t tables_thread_of_row(struct fxt_tables *t, struct fxt_koids koids)
 {
 	uint32_t hash = fxt_hash_word(koids.thread ^ (uint64_t)FXT_OBJECT_THREAD << 56);

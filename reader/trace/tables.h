@@ -54,7 +54,7 @@ struct fxt_object {
 	uint64_t koid;
 	uint8_t type; /* enum fxt_object_type, or another */
 	uint32_t name;
-	uint64_t row_of; /* koid of the thread that this is a row of
+	uint64_t row_of; /* for a heap or fault track, the koid of its thread
 	                    (writer/format/thread_object.h); 0 = none */
 };
 

@@ -1,4 +1,4 @@
-/* Writing all of a row of bytes, however many write() takes at a time. */
+/* Writes all of some bytes, however many write() takes at a time. */
 #ifndef FXT_READER_WRITE_ALL_H
 #define FXT_READER_WRITE_ALL_H
 

@@ -7,8 +7,8 @@
  *
  *     |frame|header 12 bytes, stored bytes|frame|frame| ... |seek table|
  */
-#ifndef FXT_SYMBOLIZER_FRAMES_H
-#define FXT_SYMBOLIZER_FRAMES_H
+#ifndef FXT_READER_ZSTD_FRAMES_H
+#define FXT_READER_ZSTD_FRAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -108,7 +108,7 @@ static void die(struct rig *rig, const char *when)
 	dead.collector.buffer = dead.buffer;
 	dead.collector.control = dead.control;
 	dead.collector.copy.context = &afterlife.trace;
-	dead.collector.copy.writer = NULL; /* the living one's */
+	dead.collector.copy.memory = NULL; /* the living one's */
 	while (rig_receive(&dead, &packet))
 		if (packet.request == FXT_PROVIDER_SAVE_BUFFER)
 			assert_int_equal(fxt_collect_saved_buffer(&dead.collector, &packet), 0);

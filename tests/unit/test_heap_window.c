@@ -22,7 +22,7 @@ static void plays(unsigned disorder, unsigned threads)
 {
 	static struct fxt_heap_event events[EVENTS];
 	static bool is_in[EVENTS];
-	struct fxt_heap_track rows[THREADS] = {0};
+	struct fxt_heap_queue rows[THREADS] = {0};
 	struct fxt_heap_window window = {0};
 	struct fxt_heap_event taken;
 	uint32_t random = 1;
@@ -63,7 +63,7 @@ static void order(void **state)
 /* So many wait that rows go on in files, of two threads in turn; each round half of them leave. */
 static void long_rows(void **state)
 {
-	struct fxt_heap_track rows[2] = {0};
+	struct fxt_heap_queue rows[2] = {0};
 	struct fxt_heap_window window = {0};
 	struct fxt_heap_event taken;
 	uint64_t next = 0, put = 0;
@@ -93,7 +93,7 @@ static void long_rows(void **state)
 static void one_thread_in_two_windows(void **state)
 {
 	struct fxt_heap_window windows[2] = {0};
-	struct fxt_heap_track row = {0};
+	struct fxt_heap_queue row = {0};
 	struct fxt_heap_event taken;
 
 	(void)state;

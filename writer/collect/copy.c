@@ -1,7 +1,7 @@
 /*
- * Copies records out of shared memory into a writer, checks their framing, and hands them
- * out. Runs in the manager, or on the helper of a standalone agent, while the provider may
- * write. Must never hand out a byte that it has not copied and checked.
+ * Copies records out of shared memory into the reader's own, checks their framing, and
+ * hands them out. Runs in the manager, or on the helper of a standalone agent, while the
+ * provider may write. Must never hand out a byte that it has not copied and checked.
  */
 #include "copy.h"
 #include <errno.h>
@@ -18,17 +18,17 @@ int fxt_copy_open(struct fxt_copy *copy)
 	copy->reason = NULL;
 	copy->error = 0;
 	copy->is_stale = false;
-	if (!copy->writer)
-		copy->writer =
+	if (!copy->memory)
+		copy->memory =
 		        sys_map(FXT_COPY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	return copy->writer ? 0 : ENOMEM;
+	return copy->memory ? 0 : ENOMEM;
 }
 
 void fxt_copy_close(struct fxt_copy *copy)
 {
-	if (copy->writer)
-		sys_unmap(copy->writer, FXT_COPY_BYTES);
-	copy->writer = NULL;
+	if (copy->memory)
+		sys_unmap(copy->memory, FXT_COPY_BYTES);
+	copy->memory = NULL;
 	copy->handed = copy->checked = 0;
 }
 
@@ -42,7 +42,7 @@ static void copy_exclude(struct fxt_copy *copy, const char *reason)
 static void copy_hand_out(struct fxt_copy *copy, uint64_t end)
 {
 	if (copy->handed < end && !copy->error)
-		copy->error = copy->emit(copy->context, copy->writer + copy->handed, end - copy->handed);
+		copy->error = copy->emit(copy->context, copy->memory + copy->handed, end - copy->handed);
 	copy->handed = end;
 	copy->has_others = false;
 }
@@ -91,7 +91,7 @@ static bool copy_is_excluded(const struct fxt_copy *copy, const uint64_t *record
 	       (!copy->kept_from || record[1] < copy->kept_from);
 }
 
-/* Returns the place behind a row of calls that are to be handed out. */
+/* Returns the place behind consecutive calls that are to be handed out. */
 static const uint64_t *copy_skip_calls(
         const struct fxt_copy *copy, const uint64_t *record, const uint64_t *last)
 {
@@ -101,13 +101,13 @@ static const uint64_t *copy_skip_calls(
 	return record;
 }
 
-/* Checks the records in [checked, end) of the writer, and moves `checked` behind the last
+/* Checks the records in [checked, end) of the copy, and moves `checked` behind the last
  * good one. False: the record there is malformed, so the beginning of the next one is
  * unknown. */
 static bool copy_check(struct fxt_copy *copy, uint64_t end)
 {
-	const uint64_t *writer = (const uint64_t *)copy->writer, *last = writer + end / 8;
-	const uint64_t *record = writer + copy->checked / 8;
+	const uint64_t *memory = (const uint64_t *)copy->memory, *last = memory + end / 8;
+	const uint64_t *record = memory + copy->checked / 8;
 	bool is_good = true;
 
 	while (record < last) {
@@ -134,7 +134,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		copy->names_of_chunks += copy_is_name_of_chunk(header);
 		if (is_excluded || type == FXT_RECORD_METADATA ||
 		        (copy->emit_record && copy_is_named(header))) {
-			copy_hand_out(copy, (uint64_t)((const uint8_t *)record - copy->writer));
+			copy_hand_out(copy, (uint64_t)((const uint8_t *)record - copy->memory));
 			if (type == FXT_RECORD_METADATA)
 				copy_exclude(copy, "a metadata record among a provider's data was dropped");
 			else if (!is_excluded && !copy->error)
@@ -145,7 +145,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		}
 		record += words;
 	}
-	copy->checked = (uint64_t)((const uint8_t *)record - copy->writer);
+	copy->checked = (uint64_t)((const uint8_t *)record - copy->memory);
 	return is_good;
 }
 
@@ -167,7 +167,7 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 	while (is_good && bytes && !copy->error) {
 		uint64_t step = FXT_COPY_BYTES - copied < bytes ? FXT_COPY_BYTES - copied : bytes;
 
-		memcpy(copy->writer + copied, from, step);
+		memcpy(copy->memory + copied, from, step);
 		if (copy_has_become_stale(copy))
 			return;
 		from += step;
@@ -179,7 +179,7 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 
 			copy_hand_out(copy, end);
 			copied -= end;
-			memmove(copy->writer, copy->writer + end, copied);
+			memmove(copy->memory, copy->memory + end, copied);
 			copy->handed = copy->checked = 0;
 		}
 	}

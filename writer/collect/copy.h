@@ -1,10 +1,10 @@
 /*
- * Records on their way out of memory that an agent shares. They are copied into a writer of
+ * Records on their way out of memory that an agent shares. They are copied into memory of
  * the reader's own, checked there, and handed out from there. Therefore exactly the checked
  * bytes are handed out, whatever the agent writes to its memory in the meantime, and
  * nothing of one provider can be taken for a record of another.
  *
- *   writer  |handed out|  checked  | copied: part of a record |   room   |
+ *   memory  |handed out|  checked  | copied: part of a record |   room   |
  *          ^0         ^handed     ^checked                   ^copied    ^FXT_COPY_BYTES
  */
 #ifndef FXT_WRITER_COLLECT_COPY_H
@@ -43,7 +43,7 @@ struct fxt_copy {
 	const uint32_t *guard;
 	uint32_t guard_value;
 	bool is_stale;
-	uint8_t *writer; /* mapped by fxt_copy_open(); NULL = closed */
+	uint8_t *memory; /* mapped by fxt_copy_open(); NULL = closed */
 	uint64_t handed, checked;
 	/* the checked records not handed out yet include some that are no plain calls */
 	bool has_others;
@@ -55,11 +55,11 @@ struct fxt_copy {
 	int error; /* emit's error */
 };
 
-/* Maps the writer unless it is there, and forgets reason and error. Returns 0 or ENOMEM. */
+/* Maps the memory unless it is there, and forgets reason and error. Returns 0 or ENOMEM. */
 int fxt_copy_open(struct fxt_copy *copy);
 
 /* Takes the records in [data, data + bytes), except metadata records, which only a manager
- * may write. Stops at the first that is not well framed, and at one larger than the writer.
+ * may write. Stops at the first that is not well framed, and at one larger than the memory.
  * May hand them out later. */
 void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes);
 
@@ -73,7 +73,7 @@ uint64_t fxt_copy_room(const struct fxt_copy *copy);
 /* Hands out the records still held. Returns emit's error, or 0. */
 int fxt_copy_flush(struct fxt_copy *copy);
 
-/* Frees the writer; records it still held are lost. */
+/* Frees the memory; records it still held are lost. */
 void fxt_copy_close(struct fxt_copy *copy);
 
 #endif

@@ -80,7 +80,7 @@ static inline void fxt_chunk_put_call(const struct fxt_thread_writer *writer, st
 
 /*
  * Gives the calling thread room for a record of `words` words. May close and switch buffers
- * and, in streaming mode with on-full=writer, wait for the manager. Also shows the losses
+ * and, in streaming mode with --on-full=block, wait for the manager. Also shows the losses
  * and the wait that came before as slices. False: there is no room; the record is lost, and
  * the caller counts it by fxt_chunk_count_lost(). SLOW_PATH, without the lock.
  */

@@ -2,7 +2,7 @@
  * Takes chunks away from their threads: closes the header, settles the counts, and handles
  * a thread that does not come out of its write. Runs on the thread that switches, stops or
  * clears, with the engine's lock held. Must never wait without bound, and never hand over
- * bytes that a writer may change.
+ * bytes that a thread may still change.
  */
 #include "closing.h"
 #include <string.h>

@@ -6,8 +6,8 @@
  * seen to be WRITING. It waits for the WRITING threads, 10 ms at most. A thread still
  * writing then is stalled. The records it committed are saved, its bytes are not given out
  * again before it has left, and the one call it may commit later is moved into its next
- * chunk. Therefore closing always ends, and no byte is handed over or reused under a
- * writer.
+ * chunk. Therefore closing always ends, and no byte is handed over or reused while a thread
+ * may write to it.
  *
  * Only the hooks' fast path writes without the lock (fxt_chunk_put_call): calls and the
  * heap's records. A late commit of a stalled thread is therefore one such write, complete

@@ -107,7 +107,7 @@ struct fxt_engine {
 	uint64_t stopped_ticks; /* time of the latest stop */
 	uint32_t drops;         /* grows whenever records that were written are dropped */
 
-	/* Threads and names. Blocks, tids and `alive` lie in memory that is zeros in a
+	/* Threads and names. Writers, tids and `alive` lie in memory that is zeros in a
 	 * forked child. */
 	struct fxt_thread_writer *writers; /* indexed by slot number, FXT_SLOTS entries */
 	uint32_t first_slot;               /* no thread gets a slot below it (fxt_engine_forget) */
@@ -194,8 +194,8 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 /*
  * For a forked child whose forking thread was inside a hook that continues, or may
  * continue, in the child. Before this call the control memory and the buffer of the engine
- * have become the child's own: a copy of the writer of control memory, and zeros elsewhere.
- * The hook finishes its work with the engine on that memory, and nothing of it is recorded.
+ * have become the child's own: a copy of struct fxt_control, and zeros elsewhere. The hook
+ * finishes its work with the engine on that memory, and nothing of it is recorded.
  * fxt_engine_was_forked() stays true.
  */
 void fxt_engine_detach(struct fxt_engine *e);

@@ -11,7 +11,7 @@
 
 /*
  * Live heap: allocations less frees made by the threads of one slot, in bytes as the
- * allocator counts. A writer may be freed by another thread than the one that allocated it.
+ * allocator counts. A block may be freed by another thread than the one that allocated it.
  * Only the sum over all slots therefore has a meaning, and a new thread in a slot continues
  * its sums. Written by the thread; the nested ones by its signal handlers (add_relaxed).
  */
@@ -72,7 +72,7 @@ struct fxt_heap_counters {
 /*
  * Writes the record of the live heap at `ticks`, with inline names: bytes as the allocator
  * counts them, and objects. It is a large blob of no bytes with the metadata of an event.
- * The Perfetto UI would draw a counter event as "heap:live bytes:0", beside the rows that
+ * The Perfetto UI would draw a counter event as "heap:live bytes:0", beside the tracks that
  * it gets at the end (perfetto/live_tracks.h); it ignores the blob. The first time an
  * initialization record stands before it. Without that a reader could not convert its time,
  * since the provider's own may come later in the archive. Returns their size in words; 0:

@@ -1,6 +1,6 @@
 /*
- * The private writer of a thread: the state that the process itself keeps of the thread
- * beside its slot (slot.h). Blocks lie in memory that the kernel wipes in a forked child
+ * A thread's writer: the private state that the process keeps of the thread beside its slot
+ * (slot.h). Writers lie in memory that the kernel wipes in a forked child
  * (MADV_WIPEONFORK). The child finds both limits 0, and so takes the slow path before it
  * writes to its parent's memory.
  */

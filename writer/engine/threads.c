@@ -179,8 +179,8 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_thread_
 	return status;
 }
 
-/* With the lock held: returns the index of a row that is the slot's own; 0 = there is no
- * room. */
+/* With the lock held: returns the thread index of a heap track for the slot; 0 = there is
+ * no room. */
 static uint32_t thread_register_heap_track(struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
@@ -207,7 +207,7 @@ void fxt_thread_take_heap_track(struct fxt_engine *e, struct fxt_thread_writer *
 	fxt_engine_unlock(e, mask);
 }
 
-/* With the lock held: whether the slot's thread has a row for its heap. */
+/* With the lock held: whether the slot's thread has a heap track. */
 static bool thread_has_heap_track(const struct fxt_engine *e, uint32_t number)
 {
 	uint32_t row = e->writers[number].heap_track >> 24;

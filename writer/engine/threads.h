@@ -18,15 +18,14 @@ struct fxt_thread_writer *fxt_thread_attach(struct fxt_engine *e);
 /*
  * Returns a second slot, with a shadow stack and chunks of its own, for the thread of slot
  * `first`. It records the calls of a signal handler that interrupted one of the thread's
- * hooks, in the same row of the trace. It is given back with the thread. NULL and lock as
- * above.
+ * hooks, on the same track. It is given back with the thread. NULL and lock as above.
  */
 struct fxt_thread_writer *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first);
 
 /*
- * Returns a slot for a coroutine that was first seen on the thread of slot `first`: a row
- * of the trace of its own, with that name. Any thread may run it later, one at a time, so
- * the slot is never given back. NULL and lock as above.
+ * Returns a slot for a coroutine that was first seen on the thread of slot `first`: a track
+ * of its own, with that name. Any thread may run it later, one at a time, so the slot is
+ * never given back. NULL and lock as above.
  */
 struct fxt_thread_writer *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name);
 
@@ -48,10 +47,10 @@ enum fxt_thread_status {
 enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_thread_writer *writer);
 
 /*
- * Gives the thread of a writer a row for the events of its heap (thread_object.h): registers
- * the row and stores it in writer->heap_track, for the headers of such events. If the table
- * has no room for more than threads, or the durable buffer is full, the row is the thread
- * itself. By the thread, without the lock.
+ * Gives the thread of a writer a heap track (thread_object.h): registers the track and
+ * stores its index in writer->heap_track, for the headers of heap events. If the rest of
+ * the indices is kept for threads, or the durable buffer is full, the index is that of the
+ * thread itself. By the thread, without the lock.
  */
 void fxt_thread_take_heap_track(struct fxt_engine *e, struct fxt_thread_writer *writer);
 

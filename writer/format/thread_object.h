@@ -1,10 +1,10 @@
 /*
  * The kernel-object record of a thread, which gives the thread's name and process.
  *
- * The events of a thread's heap have another thread in their headers, its heap track, and its
- * page faults have their fault track. Viewers therefore draw them apart from the thread's
- * calls, which they would cover. A row's object names the thread that its events belong to,
- * and readers count them as that thread's.
+ * A thread's heap events have another thread in their headers, its heap track; its page
+ * faults have its fault track. Viewers therefore draw them apart from the thread's calls,
+ * which they would cover. The object of such a track names the thread that the events
+ * belong to, and readers count them as that thread's.
  */
 #ifndef FXT_WRITER_THREAD_OBJECT_H
 #define FXT_WRITER_THREAD_OBJECT_H
@@ -28,12 +28,12 @@ uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES]
 uint64_t fxt_heap_track_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity);
 
-/* The argument of a row's object that has the koid of the thread. */
+/* The argument of a heap or fault track's object that has the koid of the thread. */
 #define FXT_ROW_OF "row_of"
 
-/* The koids of a thread's rows. Viewers cut koids to 32 bits. A thread has bit 30 only once
- * the kernel has given its number out for the 256th time, and bit 29 for the 128th
- * (fxt_thread_koid). */
+/* The koids of a thread's heap track and fault track. Viewers cut koids to 32 bits. A
+ * thread has bit 30 only once the kernel has given its number out for the 256th time, and
+ * bit 29 for the 128th (fxt_thread_koid). */
 static inline uint64_t fxt_heap_track_koid(uint64_t koid)
 {
 	return koid ^ (UINT64_C(1) << 62 | UINT64_C(1) << 30);

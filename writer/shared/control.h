@@ -283,7 +283,7 @@ struct fxt_control {
 	 * the call's record by any thread without the lock; the manager takes them
 	 * (fxt_engine_send_triggered) */
 	uint32_t triggered;
-	/* 1: there are writers from before the heap was recorded, and the sums of live
+	/* 1: there are blocks from before the heap was recorded, and the sums of live
 	 * memory do not include them */
 	uint32_t heap_is_late;
 	/* 1: calls that begin are not recorded until one of them starts recording. Stored

@@ -51,8 +51,8 @@ int fxt_control_replace(struct fxt_control_map *map, int fd);
 
 /*
  * In a forked child: puts private memory in the place of its parent's, as far as that is
- * mapped. It is a copy of the writer and of the sums of the heap, and zeros elsewhere.
- * False: nothing has changed.
+ * mapped. It is a copy of struct fxt_control and of the sums of the heap, and zeros
+ * elsewhere. False: nothing has changed.
  */
 bool fxt_control_detach(struct fxt_control_map *map);
 

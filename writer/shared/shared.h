@@ -26,7 +26,7 @@
  *                                             | fxt_elided [513]        | or elided calls
  *                                             +-------------------------+ FXT_ELIDED_END
  *
- * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one
+ * A rolling buffer is a sequence of chunks, each a fxt_chunk_header and the records of one
  * thread behind it. Chunk headers never reach the archive. Both memories are sparse: a page
  * costs memory only once it was touched.
  */
