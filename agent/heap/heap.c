@@ -9,9 +9,9 @@
 #include "callpath.h"
 #include "heap_names.h"
 #include "heap_state.h"
+#include "agent/hook/sources.h"
 #include "agent/base/notice.h"
 #include "sample.h"
-#include "agent/base/symbols.h"
 #include "writer/format/categories.h"
 #include "writer/engine/heap.h"
 
@@ -116,12 +116,6 @@ static void heap_begin_late(void)
 	agent_heap_begin();
 }
 
-static bool heap_is_instrumented(void)
-{
-	return agent_symbol_is_used("__cyg_profile_func_enter") ||
-	       agent_symbol_is_used("__cyg_profile_func_exit");
-}
-
 void agent_heap_prepare(void)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -133,7 +127,7 @@ void agent_heap_prepare(void)
 	why = agent_allocator_obstacle();
 	if (!why && !agent_allocator_is_known())
 		why = "its allocator cannot be found";
-	if (!why && is_auto && !heap_is_instrumented()) {
+	if (!why && is_auto && !agent_is_instrumented()) {
 		agent_await_call(heap_begin_late);
 		return;
 	}

@@ -4,6 +4,8 @@
  * frame.
  */
 #include "agent/base/attributes.h"
+#include "agent/base/symbols.h"
+#include "agent/patch/patch.h"
 #include "finstrument.h"
 #include "hooks.h"
 
@@ -24,3 +26,14 @@ EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 
 __typeof__(agent_function_enter) agent_function_enter __attribute__((alias("__cyg_profile_func_enter")));
 __typeof__(agent_function_leave) agent_function_leave __attribute__((alias("__cyg_profile_func_exit")));
+
+bool agent_finstrument_is_used(void)
+{
+	return agent_symbol_is_used("__cyg_profile_func_enter") ||
+	       agent_symbol_is_used("__cyg_profile_func_exit");
+}
+
+void agent_finstrument_prepare(void)
+{
+	agent_patch_prepare(agent_function_enter, agent_function_leave);
+}

@@ -261,7 +261,7 @@ static void life_begin(void)
 		agent_standalone_refuse_filters();
 	}
 	agent_register_rebirth(life_begin_anew, life_detach);
-	agent_patch_prepare(agent_function_enter, agent_function_leave);
+	agent_finstrument_prepare();
 	if (life_begin_engine(life_name(), true)) {
 		agent_set_main_stack();
 		if (!agent_is_standalone)

@@ -42,7 +42,7 @@ struct fxt_slot_note {
  */
 static RACING inline bool fxt_is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
 {
-	for (uint64_t words = 3; words <= FXT_LAST_RECORD_WORDS; words++) {
+	for (uint64_t words = FXT_CALL_WORDS; words <= FXT_LAST_RECORD_WORDS; words++) {
 		if (end < sizeof(struct fxt_buffer_header) + words * 8)
 			return false;
 		const uint64_t *record = (const uint64_t *)(buffer + end) - words;

@@ -39,7 +39,8 @@ static RACING bool snapshot_is_recorded(const uint8_t *buffer, uint64_t from, ui
 		const uint64_t *record = (const uint64_t *)(buffer + from);
 		uint64_t words = fxt_record_words(record[0]);
 
-		if (fxt_record_type(record[0]) == FXT_RECORD_EVENT && words >= 3 && record[1] == start)
+		if (fxt_record_type(record[0]) == FXT_RECORD_EVENT && words >= FXT_CALL_WORDS &&
+		        record[1] == start)
 			return true;
 		if (words == 0 || words > (to - from) / 8)
 			return false;

@@ -170,8 +170,8 @@ void fxt_collect_on_slices(struct fxt_collector *c, uint32_t slot, const uint8_t
 		if (words == 0 || words > (uint64_t)(end - record))
 			break;
 		/* Older slices belong to a thread that had the slot before. */
-		if (words >= 3 && fxt_record_type(header) == FXT_RECORD_EVENT && record[1] > began &&
-		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE) {
+		if (words >= FXT_CALL_WORDS && fxt_record_type(header) == FXT_RECORD_EVENT &&
+		        record[1] > began && fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE) {
 			unfinished_on_slice(note, record[1], record[words - 1], until);
 			note->shown += unfinished_loss_shown(record, words);
 		}
@@ -353,7 +353,7 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
  * that is no slice. */
 static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
 {
-	for (uint64_t words = 3; words <= FXT_LAST_RECORD_WORDS; words++) {
+	for (uint64_t words = FXT_CALL_WORDS; words <= FXT_LAST_RECORD_WORDS; words++) {
 		if (end < sizeof(struct fxt_buffer_header) + words * 8)
 			break;
 		const uint64_t *record = (const uint64_t *)(c->buffer + end) - words;

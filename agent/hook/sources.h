@@ -1,0 +1,22 @@
+/*
+ * The event sources: each calls the hooks (hooks.h) at a call's begin and end, with the
+ * function, the call site and a stack pointer that belongs to the call's frame.
+ *
+ *   finstrument.c   the compiler calls at each entry and exit (-finstrument-functions)
+ *
+ * Behind the hooks a call is a call, whatever its source: frames, filters, triggers and the
+ * heap's call paths are the same.
+ */
+#ifndef FXT_AGENT_SOURCES_H
+#define FXT_AGENT_SOURCES_H
+
+#include "finstrument.h"
+
+/* Whether the program, as it starts, has code with a source of events. Libraries that are
+ * loaded later may have some. */
+static inline bool agent_is_instrumented(void)
+{
+	return agent_finstrument_is_used();
+}
+
+#endif
