@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "filter_params.h"
-#include "trace_config.h"
 #include "trigger_calls.h"
 #include "launcher/manager/filter_change.h"
+#include "launcher/option_table.h"
 
 /* The reason why the session cannot make any change now, or NULL. */
 static const char *filter_is_refused(const struct fxt_session *session)
@@ -87,7 +87,7 @@ void fxt_call_set_categories(
 	struct fxt_session *session = controller->session;
 	json_t *names = json_object_get(params, "categories");
 	struct fxt_categories categories;
-	const char *wrong = json_array_size(names) ? fxt_trace_config_read_categories(names, &categories)
+	const char *wrong = json_array_size(names) ? fxt_option_read_categories(names, &categories)
 	                                           : "categories must be an array of names",
 	           *refusal = filter_names_are_refused(session);
 

@@ -79,19 +79,6 @@ static const char *filter_read_depth(struct fxt_filter_params *read, json_t *par
 	return NULL;
 }
 
-bool fxt_filter_params_has(const char *field)
-{
-	static const char *const others[] = {"min_duration", "max_calls", "depth"};
-
-	for (unsigned kind = 0; kind < FXT_RECORD_FILTER_PATTERNS; kind++)
-		if (!strcmp(fxt_pattern_fields[kind], field))
-			return true;
-	for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (!strcmp(others[i], field))
-			return true;
-	return false;
-}
-
 const char *fxt_filter_params_read(
         struct fxt_filter_params *read, const struct fxt_record_filter *now, json_t *params)
 {

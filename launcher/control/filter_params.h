@@ -21,9 +21,6 @@ struct fxt_filter_params {
 	char wrong[256];
 };
 
-/* True if `field` is one of the fields. */
-bool fxt_filter_params_has(const char *field);
-
 /* Reads the fields that are present. The patterns of a kind replace those in `now` (NULL =
  * there are none). Returns NULL, or a description of the error. */
 const char *fxt_filter_params_read(

@@ -3,44 +3,42 @@
 #include <string.h>
 #include "alert_calls.h"
 #include "filter_calls.h"
+#include "launcher/option_table.h"
 #include "queries.h"
 #include "recording_calls.h"
 #include "snapshot_calls.h"
 #include "trigger_calls.h"
 
-#define FIELDS_MAX 8
-
 static const struct method {
 	const char *name;
 	/* `params` is an object, or NULL. */
 	void (*call)(struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
-	bool has_fields_only;           /* other fields of params are an error */
-	const char *fields[FIELDS_MAX]; /* ended by NULL */
+	bool has_fields_only; /* other fields of params are an error: it has this one, and those
+	                       * of options */
+	const char *field;
+	enum fxtctl_taker options;
 } methods[] = {
-        {"AwaitTrace", fxt_call_await_trace, true, {NULL}},
-        {"GetKnownCategories", fxt_call_get_known_categories, false, {NULL}},
-        {"GetProviders", fxt_call_get_providers, false, {NULL}},
-        {"GetState", fxt_call_get_state, false, {NULL}},
-        {"InitializeTracing", fxt_call_initialize_tracing, false, {NULL}}, /* checks its fields itself */
-        {"RaiseAlert", fxt_call_raise_alert, true, {"alert_name"}},
-        {"Recover", fxt_call_recover, true, {NULL}},
-        {"SetCategories", fxt_call_set_categories, true, {"categories"}},
-        {"SetFilter", fxt_call_set_filter, true,
-                {"min_duration", "max_calls", "include", "exclude", "only_under", "not_under", "depth"}},
-        {"SetTrigger", fxt_call_set_trigger, true, {"trigger", "remove"}},
-        {"Snapshot", fxt_call_snapshot, false, {NULL}},
-        {"StartTracing", fxt_call_start_tracing, true, {"buffer_disposition", "additional_categories"}},
-        {"StopTracing", fxt_call_stop_tracing, true, {"write_results"}},
-        {"TerminateTracing", fxt_call_terminate_tracing, false, {NULL}},
-        {"WatchAlert", fxt_call_watch_alert, true, {NULL}},
+        {"AwaitTrace", fxt_call_await_trace, true, NULL, 0},
+        {"GetKnownCategories", fxt_call_get_known_categories, false, NULL, 0},
+        {"GetProviders", fxt_call_get_providers, false, NULL, 0},
+        {"GetState", fxt_call_get_state, false, NULL, 0},
+        {"InitializeTracing", fxt_call_initialize_tracing, false, NULL, 0}, /* checks its fields itself */
+        {"RaiseAlert", fxt_call_raise_alert, true, "alert_name", 0},
+        {"Recover", fxt_call_recover, true, NULL, 0},
+        {"SetCategories", fxt_call_set_categories, true, "categories", 0},
+        {"SetFilter", fxt_call_set_filter, true, NULL, FXTCTL_FILTER},
+        {"SetTrigger", fxt_call_set_trigger, true, "trigger", FXTCTL_TRIGGER},
+        {"Snapshot", fxt_call_snapshot, false, NULL, 0},
+        {"StartTracing", fxt_call_start_tracing, true, NULL, FXTCTL_START},
+        {"StopTracing", fxt_call_stop_tracing, true, NULL, FXTCTL_STOP},
+        {"TerminateTracing", fxt_call_terminate_tracing, false, NULL, 0},
+        {"WatchAlert", fxt_call_watch_alert, true, NULL, 0},
 };
 
 static bool method_has_field(const struct method *method, const char *name)
 {
-	for (const char *const *field = method->fields; *field; field++)
-		if (!strcmp(*field, name))
-			return true;
-	return false;
+	return (method->field && strcmp(method->field, name) == 0) ||
+	       fxt_option_has_field(method->options, name);
 }
 
 /* Checks params (NULL = none were given). Returns NULL, or a description of the error, in

@@ -9,6 +9,7 @@
 #include "queries.h"
 #include "trace_config.h"
 #include "trigger_calls.h"
+#include "launcher/option_table.h"
 #include "launcher/values.h"
 #include "writer/shared/atomics.h"
 
@@ -166,7 +167,7 @@ void fxt_call_start_tracing(
 	const char *wrong = start_read_disposition(json_object_get(params, "buffer_disposition"), &mode);
 
 	if (!wrong)
-		wrong = fxt_trace_config_read_categories(
+		wrong = fxt_option_read_categories(
 		        json_object_get(params, "additional_categories"), &categories);
 	if (!wrong && !fxt_recording_has_room(controller->session, &categories))
 		wrong = "the categories of the session and the additional ones may have at most 2048 bytes "

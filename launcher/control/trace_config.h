@@ -16,8 +16,4 @@
  * description of an error. */
 const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, char *text, size_t text_bytes);
 
-/* Reads an array of categories; NULL = none. Categories too many for a session are an
- * error, as is a bad name. */
-const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categories *categories);
-
 #endif

@@ -5,13 +5,10 @@
 #include "commands.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "client.h"
-#include "launcher/filter_file.h"
-#include "launcher/values.h"
+#include "launcher/option_table.h"
 #include "reader/trace/text.h"
 
 struct fxtctl fxtctl;
@@ -147,67 +144,21 @@ static void fxtctl_list_categories(void)
 
 /* ---- what can be done ---- */
 
-static json_t *start_disposition(void)
-{
-	static const char *const words[][2] = {
-	        {"entire", "CLEAR_ENTIRE"}, {"nondurable", "CLEAR_NONDURABLE"}, {"retain", "RETAIN"}};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(fxtctl.clear, words[i][0]))
-			return json_string(words[i][1]);
-	fxt_client_fail(2, "--clear=%s: must be entire, nondurable or retain", fxtctl.clear);
-}
-
-json_t *fxtctl_category_names(const char *list)
-{
-	json_t *array = json_array();
-
-	for (;;) {
-		size_t bytes = strcspn(list, ",");
-
-		if (bytes == 0 || json_array_append_new(array, json_stringn(list, bytes)) != 0)
-			fxt_client_fail(2, "%scategories: must be names with one comma between two of them",
-			        fxtctl.operand ? "" : "--");
-		if (!list[bytes])
-			return array;
-		list += bytes + 1;
-	}
-}
-
 void fxtctl_start(void)
 {
-	json_t *params = json_object(), *result;
+	json_t *result = fxtctl_must_call("StartTracing", fxtctl.params, FXT_CLIENT_RECORDING);
 
-	if (fxtctl.clear)
-		json_object_set_new(params, "buffer_disposition", start_disposition());
-	if (fxtctl.categories)
-		json_object_set_new(
-		        params, "additional_categories", fxtctl_category_names(fxtctl.categories));
-	result = fxtctl_must_call("StartTracing", params, FXT_CLIENT_RECORDING);
 	fxtctl_show_json(result);
 	json_decref(result);
 }
 
 void fxtctl_stop(void)
 {
-	json_t *result = fxtctl_must_call("StopTracing",
-	        json_pack("{s:b}", "write_results", fxtctl.write_results), FXT_CLIENT_RECORDING);
+	json_t *result = fxtctl_must_call("StopTracing", fxtctl.params, FXT_CLIENT_RECORDING);
 
 	if (!fxtctl_show_json(result))
 		fxtctl_print_statistics(result);
 	json_decref(result);
-}
-
-json_t *fxtctl_absolute_path(const char *file)
-{
-	char directory[PATH_MAX], path[2 * PATH_MAX];
-
-	if (*file == '/')
-		return json_string(file);
-	if (!getcwd(directory, sizeof(directory)))
-		fxt_client_fail(1, "no working directory: %s", strerror(errno));
-	snprintf(path, sizeof(path), "%s/%s", directory, file);
-	return json_string(path);
 }
 
 /* For data that could not be written, only the number of bytes is known. */
@@ -226,44 +177,11 @@ static void fxtctl_print_trace(const json_t *result, const char *path)
 
 void fxtctl_snapshot(void)
 {
-	json_t *result = fxtctl_must_call("Snapshot",
-	        fxtctl.file ? json_pack("{s:o}", "path", fxtctl_absolute_path(fxtctl.file)) : json_object(),
-	        FXT_CLIENT_SNAPSHOT);
+	json_t *result = fxtctl_must_call("Snapshot", fxtctl.params, FXT_CLIENT_SNAPSHOT);
 
 	if (!fxtctl_show_json(result))
 		fxtctl_print_trace(result, "path");
 	json_decref(result);
-}
-
-static const char *filter_add_pattern(void *context, enum fxt_record_filter_kind kind, const char *pattern)
-{
-	json_t *list;
-
-	(void)context;
-	if (!fxtctl.patterns)
-		fxtctl.patterns = json_object();
-	list = json_object_get(fxtctl.patterns, fxt_pattern_fields[kind]);
-	if (!list) {
-		list = json_array();
-		json_object_set_new(fxtctl.patterns, fxt_pattern_fields[kind], list);
-	}
-	return !*pattern || json_array_append_new(list, json_string(pattern)) == 0 ? NULL : "is not UTF-8";
-}
-
-void fxtctl_take_pattern(enum fxt_record_filter_kind kind, const char *pattern)
-{
-	const char *wrong = filter_add_pattern(NULL, kind, pattern);
-
-	if (wrong)
-		fxt_client_fail(2, "--%s: %s", fxt_record_filter_words[kind], wrong);
-}
-
-void fxtctl_take_filter_file(const char *path)
-{
-	const char *wrong = fxt_filter_file_read(path, filter_add_pattern, NULL);
-
-	if (wrong)
-		fxt_client_fail(2, "--filter-file=%s: %s", path, wrong);
 }
 
 /* Changes the session's settings from now on. */
@@ -281,53 +199,24 @@ static void filter_must_change(const char *method, json_t *params)
 
 void fxtctl_categories(void)
 {
-	if (fxtctl.operand)
-		filter_must_change("SetCategories",
-		        json_pack("{s:o}", "categories", fxtctl_category_names(fxtctl.operand)));
-	else
+	const char *wrong;
+
+	if (!fxtctl.operand) {
 		fxtctl_list_categories();
-}
-
-json_t *fxtctl_filter_params(void)
-{
-	json_t *params = fxtctl.patterns ? fxtctl.patterns : json_object();
-	const char *wrong = NULL;
-	uint64_t number;
-	uint32_t depth;
-
-	if (fxtctl.min_duration)
-		json_object_set_new(params, "min_duration", json_string(fxtctl.min_duration));
-	if (fxtctl.max_calls && !strcmp(fxtctl.max_calls, "any"))
-		json_object_set_new(params, "max_calls", json_null());
-	else if (fxtctl.max_calls && (wrong = fxt_value_max_calls(fxtctl.max_calls, &number)) != NULL)
-		fxt_client_fail(2, "--max-calls=%s: %s, or any", fxtctl.max_calls, wrong);
-	else if (fxtctl.max_calls)
-		json_object_set_new(params, "max_calls", json_integer((json_int_t)number));
-	if (fxtctl.depth && !strcmp(fxtctl.depth, "any"))
-		json_object_set_new(params, "depth", json_null());
-	else if (fxtctl.depth && (wrong = fxt_value_depth(fxtctl.depth, &depth)) != NULL)
-		fxt_client_fail(2, "--depth=%s: %s, or any", fxtctl.depth, wrong);
-	else if (fxtctl.depth)
-		json_object_set_new(params, "depth", json_integer(depth));
-	return params;
+		return;
+	}
+	wrong = fxt_option_write_categories(fxtctl.params, "categories", fxtctl.operand);
+	if (wrong)
+		fxt_client_fail(2, "categories: %s", wrong);
+	filter_must_change("SetCategories", fxtctl.params);
 }
 
 void fxtctl_filter(void)
 {
-	json_t *params = fxtctl_filter_params();
-
-	if (json_object_size(params) == 0)
+	if (json_object_size(fxtctl.params) == 0)
 		fxt_client_fail(
 		        2, "filter: needs an option that says what to record; fxtctl --help lists them");
-	filter_must_change("SetFilter", params);
-}
-
-void fxtctl_take_trigger(const char *trigger)
-{
-	if (!fxtctl.triggers)
-		fxtctl.triggers = json_array();
-	if (json_array_append_new(fxtctl.triggers, json_string(trigger)) != 0)
-		fxt_client_fail(2, "--trigger: is not UTF-8");
+	filter_must_change("SetFilter", fxtctl.params);
 }
 
 static void fxtctl_list_triggers(void)
@@ -346,24 +235,16 @@ static void fxtctl_list_triggers(void)
 
 void fxtctl_trigger(void)
 {
-	char *end;
-	long number;
+	bool removes = json_object_size(fxtctl.params) > 0;
 
-	if (fxtctl.remove && fxtctl.operand)
+	if (removes && fxtctl.operand)
 		fxt_client_fail(2, "trigger: a trigger and --remove exclude each other");
-	if (!fxtctl.remove && !fxtctl.operand) {
+	if (fxtctl.operand)
+		json_object_set_new(fxtctl.params, "trigger", json_string(fxtctl.operand));
+	if (removes || fxtctl.operand)
+		filter_must_change("SetTrigger", fxtctl.params);
+	else
 		fxtctl_list_triggers();
-		return;
-	}
-	if (fxtctl.operand) {
-		filter_must_change("SetTrigger", json_pack("{s:s}", "trigger", fxtctl.operand));
-		return;
-	}
-	number = strtol(fxtctl.remove, &end, 10);
-	if (end == fxtctl.remove || *end)
-		fxt_client_fail(2, "--remove=%s: must be the number of a trigger, which fxtctl trigger shows",
-		        fxtctl.remove);
-	filter_must_change("SetTrigger", json_pack("{s:i}", "remove", (int)number));
 }
 
 void fxtctl_alert(void)

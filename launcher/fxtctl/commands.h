@@ -7,38 +7,14 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include "symbolizer/record_filter.h"
 
-/* The arguments of the command line. main() sets them before it calls a command; NULL = not
- * given. */
+/* The command line. main() sets it before it calls a command; NULL = not given. */
 struct fxtctl {
-	const char *session, *file, *clear, *categories, *min_duration, *max_calls, *depth, *mode, *duration,
-	        *muting_percent, *operand;
-	bool json, write_results;
-	json_t *triggers;   /* the triggers' texts */
-	const char *remove; /* number of a trigger */
-	json_t *patterns;   /* patterns of functions: a list for each field of the protocol */
+	const char *session, *duration, *operand;
+	bool json;
+	json_t *params; /* the other options, as fields of the command's call */
 };
 extern struct fxtctl fxtctl;
-
-/* Options that choose functions: take a pattern (an empty one stands for none), or the
- * patterns of a file. */
-void fxtctl_take_pattern(enum fxt_record_filter_kind kind, const char *pattern);
-void fxtctl_take_filter_file(const char *path);
-
-/* Takes a trigger option. */
-void fxtctl_take_trigger(const char *trigger);
-
-/* Returns the options about which calls are recorded, as fields of a call; the caller owns
- * them. */
-json_t *fxtctl_filter_params(void);
-
-/* Splits names at commas into an array. */
-json_t *fxtctl_category_names(const char *list);
-
-/* Makes a path absolute. A relative path is relative to the working directory of fxtctl,
- * and the session has another one. */
-json_t *fxtctl_absolute_path(const char *file);
 
 /* A text of a reply, made safe for display: names of processes and files may hold any
  * characters. */

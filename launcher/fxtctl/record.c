@@ -10,7 +10,6 @@
 #include <sys/time.h>
 #include "client.h"
 #include "launcher/values.h"
-#include "symbolizer/record_filter.h"
 
 static struct fxt_client client;
 static int connection; /* the client's, for the handler */
@@ -35,43 +34,6 @@ static uint64_t record_duration(void)
 	if (wrong)
 		fxt_client_fail(2, "--duration=%s: %s", fxtctl.duration, wrong);
 	return ns;
-}
-
-static const char *record_mode(void)
-{
-	unsigned mode;
-
-	if (!fxt_value_word(
-	            fxtctl.mode, strlen(fxtctl.mode), fxt_buffering_mode_words, FXT_BUFFERING_MODES, &mode))
-		fxt_client_fail(
-		        2, "--buffering-mode=%s: must be oneshot, circular or streaming", fxtctl.mode);
-	return fxt_buffering_mode_names[mode];
-}
-
-static json_t *record_muting_percent(void)
-{
-	unsigned percent;
-	const char *wrong = fxt_value_muting_percent(fxtctl.muting_percent, &percent);
-
-	if (wrong)
-		fxt_client_fail(2, "--auto=%s: %s", fxtctl.muting_percent, wrong);
-	return json_integer(percent);
-}
-
-static json_t *record_config(void)
-{
-	json_t *config = fxtctl_filter_params();
-
-	json_object_set_new(config, "output", fxtctl_absolute_path(fxtctl.file));
-	if (fxtctl.mode)
-		json_object_set_new(config, "buffering_mode", json_string(record_mode()));
-	if (fxtctl.muting_percent)
-		json_object_set_new(config, "muting_percent", record_muting_percent());
-	if (fxtctl.triggers)
-		json_object_set(config, "triggers", fxtctl.triggers);
-	if (fxtctl.categories)
-		json_object_set_new(config, "categories", fxtctl_category_names(fxtctl.categories));
-	return config;
 }
 
 static void record_must_call(const char *method, json_t *params, unsigned timeout_seconds)
@@ -124,7 +86,7 @@ static json_t *record_await_trace(void)
 		fxt_client_fail(1,
 		        "session %s ended before the trace was final; if its manager was killed, what is "
 		        "left goes into %s",
-		        client.session, fxtctl.file);
+		        client.session, json_string_value(json_object_get(fxtctl.params, "output")));
 	fxt_client_check(&client, reply);
 	return reply;
 }
@@ -132,16 +94,15 @@ static json_t *record_await_trace(void)
 void fxtctl_record(void)
 {
 	uint64_t duration_ns = record_duration();
-	json_t *config, *reply, *result;
+	json_t *reply, *result;
 	sigset_t before;
 
-	if (!fxtctl.file)
+	if (!json_object_get(fxtctl.params, "output"))
 		fxt_client_fail(2, "record: needs a file for the trace: fxtctl record -o FILE");
-	config = record_config();
 	fxt_client_connect(&client, fxtctl.session);
 	connection = fileno(client.stream);
 	before = record_hold_signals();
-	record_must_call("InitializeTracing", config, FXT_CLIENT_SOON);
+	record_must_call("InitializeTracing", json_incref(fxtctl.params), FXT_CLIENT_SOON);
 	record_must_call("StartTracing", json_object(), FXT_CLIENT_RECORDING);
 	fxt_client_send_request(&client, "AwaitTrace", json_object());
 	record_await_signals(duration_ns, &before);

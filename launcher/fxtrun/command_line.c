@@ -13,20 +13,6 @@
 
 enum { WORDS_MAX = 512, ERROR_BYTES = 1024 };
 
-/* getopt_long() returns this plus the index for a long option; a short option returns its
- * letter, which is less. */
-#define FIRST_LONG 256
-
-static const struct fxt_option *option_of(int value)
-{
-	if (value >= FIRST_LONG)
-		return &fxt_option_table[value - FIRST_LONG];
-	for (unsigned i = 0; i < fxt_option_count; i++)
-		if (value && fxt_option_table[i].letter == value)
-			return &fxt_option_table[i];
-	return NULL;
-}
-
 /* "must be a, b or c" */
 static const char *option_must_be(const struct fxt_option *option)
 {
@@ -50,42 +36,15 @@ static const char *option_apply(const struct fxt_option *option, struct fxt_opti
 
 	if (option->set)
 		return option->set(o, value);
+	if (option->number)
+		return option->number(value, member);
 	if (option->is_flag)
 		*(bool *)member = true;
+	else if (!option->words)
+		return fxt_record_filter_add(&o->filter, option->kind, value);
 	else if (!fxt_value_word(value, strlen(value), option->words, option->word_count, member))
 		return option_must_be(option);
 	return NULL;
-}
-
-static int option_argument(const struct fxt_option *option)
-{
-	return !option->argument ? no_argument : option->is_optional ? optional_argument : required_argument;
-}
-
-/* The options as getopt_long(3) wants them. */
-struct getopt_tables {
-	char letters[2 + 2 * FXT_OPTIONS_MAX + 1];
-	struct option options[FXT_OPTIONS_MAX + 1];
-};
-
-static void option_fill_getopt_tables(struct getopt_tables *tables)
-{
-	/* Stop at the program, which has its own options, and distinguish a missing value
-	 * from an unknown option. */
-	char *letter = stpcpy(tables->letters, "+:");
-
-	for (unsigned i = 0; i < fxt_option_count; i++) {
-		const struct fxt_option *o = &fxt_option_table[i];
-
-		tables->options[i] = (struct option){o->name, option_argument(o), NULL, FIRST_LONG + (int)i};
-		if (o->letter) {
-			*letter++ = o->letter;
-			if (o->argument)
-				*letter++ = ':';
-		}
-	}
-	*letter = 0;
-	tables->options[fxt_option_count] = (struct option){0};
 }
 
 /* Describes an unknown option, and the option that was probably meant. */
@@ -106,7 +65,7 @@ static void option_say_unknown(
 static void option_say_refused(
         int value, char *const *argv, const struct option *options, char *error, size_t error_bytes)
 {
-	const struct fxt_option *option = option_of(optopt);
+	const struct fxt_option *option = fxt_option_of(optopt);
 
 	if (value == ':')
 		snprintf(error, error_bytes, "--%s=%s: the value is missing; fxtrun --help explains it",
@@ -124,10 +83,10 @@ static void option_say_refused(
 static enum fxt_command_line_result command_line_take(
         struct fxt_options *o, int argc, char **argv, bool is_project, char *error, size_t error_bytes)
 {
-	struct getopt_tables tables;
+	struct fxt_getopt tables;
 	int value;
 
-	option_fill_getopt_tables(&tables);
+	fxt_getopt_fill(&tables, false);
 	optind = 0; /* glibc: start anew, whatever was parsed before */
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, tables.letters, tables.options, NULL)) != -1) {
@@ -138,7 +97,7 @@ static enum fxt_command_line_result command_line_take(
 			option_say_refused(value, argv, tables.options, error, error_bytes);
 			return FXT_COMMAND_LINE_WRONG;
 		}
-		option = option_of(value);
+		option = fxt_option_of(value);
 		if (is_project && option->is_for_command_line) {
 			snprintf(error, error_bytes,
 			        "--%s is refused in a project's file, which may not set outputs or actions",
@@ -262,37 +221,15 @@ enum fxt_command_line_result fxt_command_line_parse(
 	return FXT_COMMAND_LINE_RUN;
 }
 
-/* Prints text in lines that begin in HELP_COLUMN; the first one follows `column` characters
- * printed already. */
-static void help_print_wrapped(const char *text, int column)
-{
-	enum { HELP_COLUMN = 30, WIDTH = 80 };
-
-	if (column >= HELP_COLUMN)
-		column = printf("\n") - 1;
-	while (*text) {
-		int line = (int)strlen(text);
-
-		while (line > WIDTH - HELP_COLUMN || (text[line] && text[line] != ' '))
-			line--;
-		printf("%*s%.*s\n", HELP_COLUMN - column, "", line, text);
-		column = 0;
-		text += line + strspn(text + line, " ");
-	}
-}
-
 void fxt_command_line_help(void)
 {
 	printf("Usage: fxtrun [options] [--] program [arguments]\n"
 	       "Runs a program compiled with -finstrument-functions and records its calls.\n\n");
 	for (unsigned i = 0; i < fxt_option_count; i++) {
 		const struct fxt_option *option = &fxt_option_table[i];
-		int column = option->letter ? printf("  -%c, ", option->letter) : printf("      ");
 
-		column +=
-		        printf("--%s%s%s", option->name, option->argument && !option->is_optional ? "=" : "",
-		                option->argument ? option->argument : "");
-		help_print_wrapped(option->help, column);
+		if (option->help)
+			fxt_help_print(option->help, fxt_option_print(option), 30);
 	}
 	printf("\nThe exit status is the program's (128+n: ended by signal n), or 125: fxtrun\n"
 	       "failed, 126: the program cannot be executed, 127: it was not found.\n");

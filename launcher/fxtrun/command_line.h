@@ -7,7 +7,7 @@
 #define FXT_LAUNCHER_FXTRUN_COMMAND_LINE_H
 
 #include <stddef.h>
-#include "option_table.h"
+#include "launcher/option_table.h"
 
 /* Fills in *options, with defaults for options not given. Does not reorder argv. Strings
  * point into argv, or are valid until the next call. With FXT_COMMAND_LINE_WRONG,

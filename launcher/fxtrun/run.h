@@ -1,6 +1,6 @@
 /*
  * launcher/fxtrun/: the program fxtrun. command_line.c reads its command line, with the
- * options in option_table.c. target.c checks the program to be traced, calibration.c
+ * options in launcher/option_table.c. target.c checks the program to be traced, calibration.c
  * measures the cost of a call, spawn.c starts the program, and manager.c is the main thread
  * while the program runs. This file puts them together.
  *

@@ -34,6 +34,30 @@ tiny()
 	[ -z "$fails" ] || { echo "not in the manual:$fails"; false; }
 }
 
+# options_of PROGRAM: the long options that its help names.
+options_of()
+{
+	$1 --help | grep -oE -- '--[a-z][a-z-]+' | sort -u
+}
+
+@test "fxtrun.1 has the options of fxtrun --help and no others, and fxtctl.1 those of fxtctl --help" {
+	sed -nE 's/^\.It Fl (. .*, Fl |h , Fl )?-([a-z][a-z-]+).*/--\2/p; s/^\.It Fl F Ar.*(-only-under).*/-\1/p' "$root/doc/fxtrun.1" | sort -u >manual
+	fxtrun --help | sed -nE 's/^  (-., |    )--([a-z-]+).*/--\2/p' | sort -u >help
+	[ "$(wc -l <help)" -gt 30 ]
+	diff help manual
+	# In fxtctl.1 other programs' options are named, too.
+	options_of fxtctl >help
+	[ "$(wc -l <help)" -gt 18 ]
+	for option in $(grep -vxe --start -e --calibrate help); do
+		grep -qE -- "(Fl|Op Fl|,) -?${option#-}\b" "$root/doc/fxtctl.1" || { echo "not in fxtctl.1: $option" && false; }
+		case $option in
+		--help | --version | --json | --write-results) value= ;;
+		*) value="=1" ;;
+		esac
+		! fxtctl --session=none $option$value list 2>&1 | grep "no such option" || false
+	done
+}
+
 # named COMMAND OPTION: the keys that the help of an option names, one a line: those of the figures of a function.
 named()
 {

@@ -296,7 +296,7 @@ python()
 	run fxtctl --clear=all start
 	[ "$output" = "fxtctl: --clear=all: must be entire, nondurable or retain" ]
 	run fxtctl --categories=,x start
-	[ "$output" = "fxtctl: --categories: must be names with one comma between two of them" ]
+	[ "$output" = "fxtctl: --categories=,x: must be names with one comma between two of them" ]
 	kill -STOP $(recorder_of $recorder)
 	run timeout 60 fxtctl status
 	kill -CONT $(recorder_of $recorder)
