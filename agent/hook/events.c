@@ -4,6 +4,7 @@
  */
 #include "events.h"
 #include "frames.h"
+#include "writer/engine/valid.h"
 #include "writer/format/categories.h"
 
 #define EVENT_WORDS 48
@@ -22,6 +23,7 @@ bool agent_write_event(struct fxt_thread_writer *writer, enum fxt_event_type typ
 	size_t words = fxt_put_event(record, EVENT_WORDS, type, fxt_thread_index(slot->thread_index),
 	        agent_text(category), agent_text(name), ticks, arguments, count, extra);
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	return words && fxt_chunk_write(&agent_engine, writer, record, words);
 }
 
@@ -96,6 +98,7 @@ bool agent_write_arrow(struct fxt_thread_writer *writer, enum fxt_event_type typ
 	size_t more = fxt_put_event(records + words, EVENT_WORDS - words, type, thread, agent_text(category),
 	        agent_text(name), ticks[1], NULL, 0, flow);
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	return words && more && fxt_chunk_write(&agent_engine, writer, records, words + more);
 }
 

@@ -1,3 +1,4 @@
+#include "writer/engine/valid.h"
 #include "filter.h"
 
 /* The state of a frame for the calls inside it. A frame that exists only for its exit adds
@@ -18,6 +19,7 @@ void agent_filter_follow_change(struct fxt_thread_writer *writer)
 	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 	const struct fxt_frame *top = slot_top(slot);
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	/* Stored before the frames are changed, so that a later change of the filter is
 	 * seen. */
 	store_relaxed(&writer->filter_in_force, load_acquire(&agent_engine.filter_in_force));

@@ -8,6 +8,7 @@
 #include "elided.h"
 #include "agent/process/modules.h"
 #include "triggers.h"
+#include "writer/engine/valid.h"
 #include "writer/engine/closing.h"
 #include "writer/format/encode.h"
 #include "writer/engine/waits.h"
@@ -21,6 +22,7 @@ void agent_count_lost(struct fxt_thread_writer *writer, uint64_t calls, uint64_t
 {
 	struct fxt_thread_writer *own = agent_self.writer;
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	if (writer != agent_self.nested) {
 		fxt_chunk_count_lost(&agent_engine, writer, shadow_slot(writer), calls, ticks);
 		return;
@@ -88,6 +90,7 @@ bool agent_end_frame(
 	bool is_wait = fxt_is_wait(frame->function);
 	uint32_t trigger = 0;
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	if (agent_filters_calls() || frame->call_site & FXT_FRAME_UNRECORDED) {
 		trigger = agent_trigger_of(frame, end);
 		if (agent_elides(writer, shadow_slot(writer), frame, end)) {
@@ -122,6 +125,7 @@ void agent_abandon_newest(struct fxt_thread_writer *writer, uint64_t end)
 	struct fxt_thread_slot *slot = shadow_slot(writer);
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	if (!agent_end_frame(writer, frame, end, true))
 		set_top(slot, frame);
 	writer->frameless_calls = 0; /* they were inside this call */
@@ -144,6 +148,7 @@ static void shadow_abandon_all(struct fxt_thread_writer *writer, uint64_t end)
 
 void agent_abandon_all(struct fxt_thread_writer *writer)
 {
+	FXT_ASSERT_SLOW_PATH(writer);
 	if (agent_may_record(writer))
 		shadow_abandon_all(writer, shadow_now(writer));
 }
@@ -153,6 +158,7 @@ void agent_suspend_all(struct fxt_thread_writer *writer)
 {
 	struct fxt_thread_slot *slot = shadow_slot(writer);
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	if (!agent_may_record(writer))
 		return;
 	uint64_t end = shadow_now(writer);
@@ -173,6 +179,7 @@ void agent_abandon_dead(struct fxt_thread_writer *writer, uint64_t stack_offset,
 	int stack = agent_stack_of(writer, stack_offset);
 	uint64_t end = 0;
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
@@ -200,6 +207,7 @@ void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset
 	struct fxt_thread_slot *slot = shadow_slot(writer);
 	uint64_t end = 0;
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
@@ -216,6 +224,7 @@ bool agent_may_record(struct fxt_thread_writer *writer)
 {
 	struct fxt_engine *e = &agent_engine;
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	switch (fxt_thread_check(e, writer)) {
 	case FXT_THREAD_STOPPED:
 		return false;
@@ -242,6 +251,7 @@ bool agent_make_room(struct fxt_thread_writer *writer)
 {
 	struct fxt_thread_slot *slot = shadow_slot(writer);
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	if (!writer->top_limit)
 		fxt_stack_restore_limit(&agent_engine, writer);
 	if ((uint64_t)(uintptr_t)slot_top(slot) >= writer->top_limit && fxt_stack_grow(&agent_engine, writer))
@@ -254,6 +264,7 @@ bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_fra
 	struct fxt_thread_slot *slot = shadow_slot(writer);
 	struct fxt_frame *top;
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	if (writer->is_full || !agent_make_room(writer))
 		return false;
 	top = slot_top(slot);
@@ -272,6 +283,7 @@ uint64_t agent_begin_wait(
 	const void *call_site = (const void *)(uintptr_t)symbol;
 	uint64_t stack_offset = is_coroutines(writer) ? stack_pointer : agent_stack_offset(stack_pointer);
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	agent_abandon_dead(writer, stack_offset, call_site);
 	if (writer->is_full || writer->frameless_calls || !agent_make_room(writer))
 		return 0;
@@ -287,6 +299,7 @@ const struct fxt_frame *agent_find_wait(struct fxt_thread_writer *writer, uint64
 	const struct fxt_frame *frame = slot_top(shadow_slot(writer)) - 1;
 	uint64_t end = shadow_now(writer);
 
+	FXT_ASSERT_SLOW_PATH(writer);
 	while (!is_sentinel(frame) && frame->start != begin)
 		frame--;
 	if (is_sentinel(frame))

@@ -25,10 +25,12 @@ static void function_table(void **state)
 {
 	const uint64_t count = 200000;
 	struct rig rig;
+	uint64_t mask;
 	uint64_t found = 0;
 
 	(void)state;
 	rig_begin(&rig, FXT_CIRCULAR, 4096 * KIB, FXT_ON_FULL_DROP);
+	mask = fxt_engine_lock(&rig.e);
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t word = fxt_function_register(&rig.e, FUNCTION(i), 1);
 
@@ -46,6 +48,7 @@ static void function_table(void **state)
 	assert_true(found > count * 9 / 10); /* the fast look-up is worth its name */
 	assert_int_equal(fxt_function_search(&rig.e, FUNCTION(count)), 0);
 	assert_int_equal(fxt_function_find(&rig.e.functions, FUNCTION(count) + 1), 0);
+	fxt_engine_unlock(&rig.e, mask);
 	rig_end(&rig);
 }
 
@@ -54,10 +57,12 @@ static void function_table(void **state)
 static void decision_on_another(void **state)
 {
 	struct rig rig;
+	uint64_t mask;
 	uint64_t word, *decision;
 
 	(void)state;
 	rig_begin(&rig, FXT_STREAMING, 1024 * KIB, FXT_ON_FULL_DROP);
+	mask = fxt_engine_lock(&rig.e);
 	rig.control->has_filter = 1;
 	word = fxt_function_register(&rig.e, FUNCTION(1), 1);
 	decision = fxt_decision(rig.control, (uint32_t)(word & FXT_INDEX_LOCAL));
@@ -73,6 +78,7 @@ static void decision_on_another(void **state)
 	fxt_decisions_carry_out_on(&rig.e, word);
 	assert_true(fxt_function_is_excluded(&rig.e.functions, FUNCTION(1)));
 	assert_true(fxt_decision_is_on(*decision, fxt_function_search(&rig.e, FUNCTION(1))));
+	fxt_engine_unlock(&rig.e, mask);
 	rig_end(&rig);
 }
 
@@ -80,9 +86,11 @@ static void decision_on_another(void **state)
 static void indices_run_out(void **state)
 {
 	struct rig rig;
+	uint64_t mask;
 
 	(void)state;
 	rig_begin(&rig, FXT_CIRCULAR, 64 * 1024 * KIB, FXT_ON_FULL_DROP);
+	mask = fxt_engine_lock(&rig.e);
 	for (uint64_t i = 0; i < 40000; i++) {
 		uint64_t index = fxt_function_register(&rig.e, FUNCTION(i), 1) & FXT_INDEX_LOCAL;
 
@@ -95,6 +103,7 @@ static void indices_run_out(void **state)
 	assert_true(rig.e.next_string <= FXT_STRING_LOCAL_FIRST);
 	assert_true(rig.e.durable_end <= rig.e.layout.durable_bytes * 7 / 8);
 	assert_int_equal(fxt_function_search(&rig.e, FUNCTION(39999)) & FXT_INDEX_LOCAL, FXT_INDEX_LOCAL);
+	fxt_engine_unlock(&rig.e, mask);
 	rig_end(&rig);
 }
 

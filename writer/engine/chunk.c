@@ -5,6 +5,7 @@
  * write beyond `limit`.
  */
 #include "chunk.h"
+#include "valid.h"
 #include <string.h>
 #include "closing.h"
 #include "decisions.h"
@@ -82,6 +83,7 @@ static void chunk_put_slice(struct fxt_engine *e, struct fxt_thread_writer *writ
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t record[SLICE_WORDS];
 
+	FXT_ASSERT_LOCKED(e);
 	chunk_put(e, writer, record,
 	        fxt_put_event(record, SLICE_WORDS, FXT_EVENT_DURATION_COMPLETE,
 	                fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FXT), name, start,
@@ -110,6 +112,7 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_thread_writer *wr
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t nested = load_relaxed(&slot->nested_lost) - slot->nested_shown;
 
+	FXT_ASSERT_LOCKED(e);
 	if (slot->gap_lost) {
 		const struct fxt_frame *frames = fxt_slot_frames(e, slot);
 		uint64_t open = (slot->top - (uint64_t)(uintptr_t)frames) / sizeof(*frames);
@@ -146,6 +149,7 @@ static void chunk_open(struct fxt_engine *e, struct fxt_thread_writer *writer, u
 	uint64_t position = chunk + sizeof(struct fxt_chunk_header);
 	uint64_t end = chunk + ((struct fxt_chunk_header *)(uintptr_t)chunk)->size;
 
+	FXT_ASSERT_LOCKED(e);
 	writer->other_bytes = 0;
 	if (slot->thread_index == FXT_THREAD_LOCAL_INDEX) {
 		uint64_t *words = (uint64_t *)(uintptr_t)position;
@@ -214,6 +218,7 @@ static enum take_outcome chunk_take_locked(
 	uint64_t least = chunk_least_bytes(words);
 	enum take_outcome outcome;
 
+	FXT_ASSERT_LOCKED(e);
 	if (FXT_SESSION_COMMAND(load_relaxed(&e->control->session_command)) == FXT_COMMAND_QUIT)
 		e->broken = true;
 	if (e->broken || least > e->layout.rolling_bytes)
@@ -312,6 +317,7 @@ void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_thread_writer *writer
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
+	FXT_ASSERT_LOCKED(e);
 	if (writer->state == FXT_WRITER_STALLED && load_relaxed(&slot->committed) != slot->late_record) {
 		uint64_t least = chunk_least_bytes(FXT_CALL_WORDS);
 		uint64_t chunk = fxt_rolling_allocate_chunk(e, writer->number, least, least);

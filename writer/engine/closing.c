@@ -7,6 +7,7 @@
 #include "closing.h"
 #include <string.h>
 #include "chunk.h"
+#include "valid.h"
 #include "writer/shared/failpoint.h"
 #include "loss.h"
 
@@ -42,6 +43,7 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_thread_writer *writer)
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t committed = load_relaxed(&slot->committed);
 
+	FXT_ASSERT_LOCKED(e);
 	if (writer->state != FXT_WRITER_OPEN)
 		return;
 	closing_count_calls(e, writer, committed);
@@ -62,6 +64,7 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_thread_writer *writer)
  */
 static void closing_stall(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
+	FXT_ASSERT_LOCKED(e);
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	/* Acquire: pairs with the thread's commit; its bytes are handed over next. */
 	uint64_t committed = load_acquire(&slot->committed);
@@ -85,6 +88,7 @@ uint64_t fxt_close_move_late_record(
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t bytes = load_relaxed(&slot->committed) - slot->late_record;
 
+	FXT_ASSERT_LOCKED(e);
 	if (bytes)
 		memcpy((void *)(uintptr_t)position, (const void *)(uintptr_t)slot->late_record, bytes);
 	return bytes;
@@ -92,6 +96,7 @@ uint64_t fxt_close_move_late_record(
 
 bool fxt_close_forget_stalled(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
 		struct fxt_thread_writer *writer = &e->writers[i];
 		struct fxt_thread_slot *slot = fxt_slot(e, i);
@@ -114,6 +119,7 @@ bool fxt_close_forget_stalled(struct fxt_engine *e)
 
 void fxt_close_durable(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	if (!e->durable_chunk)
 		return;
 	closing_close_header(e->durable_chunk, e->control->durable_committed);
@@ -138,6 +144,7 @@ static bool closing_wait_until_quiet(const struct fxt_thread_writer *writer, uin
 
 void fxt_close_await_writers(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	sys_membarrier();
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
 
@@ -149,6 +156,7 @@ void fxt_close_all(struct fxt_engine *e)
 {
 	uint32_t used = e->control->slots_used;
 
+	FXT_ASSERT_LOCKED(e);
 	for (uint32_t i = 0; i < used; i++)
 		if (e->writers[i].state == FXT_WRITER_OPEN)
 			store_relaxed(&e->writers[i].limit, 0);

@@ -7,6 +7,7 @@
 #include "decisions.h"
 #include <string.h>
 #include "engine.h"
+#include "valid.h"
 
 /* Long enough for a running thread to be seen between two hooks. */
 #define FOLLOWED_SPINS 1000
@@ -47,6 +48,7 @@ static void decisions_go_on(struct fxt_engine *e, bool excludes)
 
 void fxt_decisions_carry_out(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	if (load_relaxed(&e->control->has_filter))
 		decisions_go_on(e, true);
 }
@@ -56,6 +58,7 @@ void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t ref)
 	uint32_t index = (uint32_t)(ref & FXT_INDEX_LOCAL);
 	uint64_t decision = index < FXT_DECISIONS ? load_acquire(fxt_decision(e->control, index)) : 0;
 
+	FXT_ASSERT_LOCKED(e);
 	if (fxt_decision_is_on(decision, ref) && decisions_exclude(e, decision))
 		decisions_mark(e, decision >> FXT_FRAME_INDEX_BITS, index, FXT_FUNCTION_EXCLUDED);
 }
@@ -66,6 +69,7 @@ void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change)
 	uint32_t has_under = load_relaxed(&e->control->has_under);
 	uint32_t depth_limit = load_relaxed(&e->control->depth_limit);
 
+	FXT_ASSERT_LOCKED(e);
 	store_relaxed(&filter->has_under, has_under);
 	store_relaxed(&filter->depth_limit, depth_limit);
 	store_relaxed(&filter->has_states,
@@ -169,6 +173,7 @@ bool fxt_decisions_report_change(struct fxt_engine *e)
 
 void fxt_decisions_forget(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	if (load_relaxed(&e->control->has_filter))
 		memset(fxt_decision(e->control, 0), 0, FXT_DECISIONS * sizeof(uint64_t));
 	e->decided = 1;

@@ -1,6 +1,7 @@
 #include "elided.h"
 #include <string.h>
 #include "engine.h"
+#include "valid.h"
 
 static void elided_add(struct fxt_elided_function *sum, const struct fxt_elided_function *function)
 {
@@ -26,6 +27,7 @@ void fxt_elided_recycle(struct fxt_engine *e, uint32_t slot)
 {
 	struct fxt_elided *from, *to = fxt_elided(e->control, FXT_ELIDED_RECYCLED);
 
+	FXT_ASSERT_LOCKED(e);
 	if (!fxt_elides_calls(e->control) || slot >= FXT_ELIDED_THREADS)
 		return;
 	from = fxt_elided(e->control, slot);
@@ -38,6 +40,7 @@ void fxt_elided_recycle(struct fxt_engine *e, uint32_t slot)
 
 void fxt_elided_clear(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	if (!fxt_elides_calls(e->control))
 		return;
 	for (uint32_t i = 0; i < e->control->slots_used && i < FXT_ELIDED_THREADS; i++)

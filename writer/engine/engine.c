@@ -5,6 +5,7 @@
  * memcpy and the clock, and never print.
  */
 #include "engine.h"
+#include "valid.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -253,6 +254,7 @@ static int engine_begin_recording(struct fxt_engine *e)
 {
 	int error = 0;
 
+	FXT_ASSERT_LOCKED(e);
 	if ((e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e)) || !fxt_close_forget_stalled(e))
 		return EBUSY;
 	fxt_engine_change_begin(e);
@@ -269,6 +271,7 @@ static int engine_begin_recording(struct fxt_engine *e)
 /* With the lock held, in state STOPPED. */
 static int engine_clear(struct fxt_engine *e, enum fxt_start_mode mode)
 {
+	FXT_ASSERT_LOCKED(e);
 	if (mode == FXT_START_RETAIN)
 		return 0;
 	if (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e))
@@ -330,6 +333,7 @@ static bool engine_send_other(struct fxt_engine *e, const struct fxt_packet *pac
 {
 	struct fxt_ring *ring = &e->control->to_manager;
 
+	FXT_ASSERT_LOCKED(e);
 	return fxt_ring_has_room_for_others(ring) && fxt_ring_send(ring, packet);
 }
 

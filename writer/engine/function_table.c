@@ -1,6 +1,7 @@
 #include <sys/mman.h>
 #include "decisions.h"
 #include "engine.h"
+#include "valid.h"
 #include "strings.h"
 
 #define TABLE_FIRST_ENTRIES UINT64_C(8192)
@@ -35,6 +36,7 @@ void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end)
 {
 	const struct fxt_function_table *table = &e->functions;
 
+	FXT_ASSERT_LOCKED(e);
 	for (uint64_t at = 0; at <= table->mask; at++) {
 		uint64_t ref = table->entries[at];
 
@@ -48,6 +50,7 @@ uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
 	const struct fxt_function_table *table = &e->functions;
 	uint64_t at = fxt_function_hash(address) & table->mask;
 
+	FXT_ASSERT_LOCKED(e);
 	for (;; at = (at + 1) & table->mask) {
 		uint64_t ref = load_relaxed(&table->entries[at]);
 
@@ -89,6 +92,7 @@ void fxt_function_table_free(struct fxt_engine *e)
 
 void fxt_function_table_clear(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	/* Turns all pages into zeros at once, also for a reader that is probing them. */
 	sys_advise(e->functions.entries, (e->functions.mask + 1) * sizeof(uint64_t), MADV_DONTNEED);
 	e->functions_used = 0;
@@ -103,6 +107,7 @@ static bool functions_make_room(struct fxt_engine *e)
 	struct fxt_function_table larger;
 	uint64_t entries = table->mask + 1;
 
+	FXT_ASSERT_LOCKED(e);
 	if (e->functions_used < entries / 2)
 		return true;
 	if (entries >= TABLE_LAST_ENTRIES || !functions_map_table(&larger, entries * 2))
@@ -123,6 +128,7 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
 	char text[FXT_PLACEHOLDER_BYTES];
 	uint64_t ref = fxt_function_search(e, address);
 
+	FXT_ASSERT_LOCKED(e);
 	if (ref)
 		return ref;
 	uint16_t index = fxt_string_register(e, text, fxt_placeholder(text, address, module));

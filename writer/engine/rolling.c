@@ -6,6 +6,7 @@
  */
 #include "rolling.h"
 #include "chunk.h"
+#include "valid.h"
 #include "closing.h"
 #include "writer/shared/failpoint.h"
 #include "loss.h"
@@ -56,6 +57,7 @@ uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_
 	uint64_t start = rolling_address(e, rolling_current(e));
 	uint64_t end = start + (e->layout.rolling_bytes & ~(FXT_CHUNK_GRANULE - 1));
 
+	FXT_ASSERT_LOCKED(e);
 	for (;;) {
 		uint64_t address = start + e->rolling_used;
 		uint64_t stalled = rolling_next_stalled(e, address, end);
@@ -91,6 +93,7 @@ bool fxt_rolling_is_saved(struct fxt_engine *e)
 {
 	struct fxt_ring *ring = &e->control->to_provider;
 
+	FXT_ASSERT_LOCKED(e);
 	/* Acquire: the packet was written, and the buffer read, before `written` moved. */
 	while (load_acquire(&ring->written) != ring->read) {
 		struct fxt_packet reply = ring->packet[ring->read % FXT_FIFO_DEPTH];
@@ -115,6 +118,7 @@ static void rolling_empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t start = rolling_address(e, buffer);
 
+	FXT_ASSERT_LOCKED(e);
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
 		struct fxt_thread_writer *writer = &e->writers[i];
 
@@ -129,6 +133,7 @@ static void rolling_count_overwritten(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t lost = e->mode == FXT_CIRCULAR ? UINT64_MAX : 0;
 
+	FXT_ASSERT_LOCKED(e);
 	for (uint32_t i = 0; i < e->control->slots_used; i++) {
 		struct fxt_thread_slot *slot = fxt_slot(e, i);
 
@@ -146,6 +151,7 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 {
 	unsigned next = (e->wrapped + 1) & 1;
 
+	FXT_ASSERT_LOCKED(e);
 	if (e->mode == FXT_ONESHOT || (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e)))
 		return false;
 	if (load_relaxed(&sys_confinement) != SYS_FREE) /* closing takes a membarrier */
@@ -180,6 +186,7 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 
 void fxt_rolling_clear(struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	for (unsigned buffer = 0; buffer < 2; buffer++) {
 		store_release(&e->header->rolling_data_end[buffer], 0);
 		rolling_empty_stalled_chunks(e, buffer);
@@ -199,6 +206,7 @@ uint64_t *fxt_rolling_durable_reserve(struct fxt_engine *e, uint64_t words)
 {
 	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)e->durable_chunk;
 
+	FXT_ASSERT_LOCKED(e);
 	if (header && e->control->durable_committed + words * 8 <= e->durable_chunk + header->size)
 		return (uint64_t *)(uintptr_t)e->control->durable_committed;
 	fxt_close_durable(e);
@@ -215,6 +223,7 @@ uint64_t *fxt_rolling_durable_reserve(struct fxt_engine *e, uint64_t words)
 
 void fxt_rolling_durable_commit(struct fxt_engine *e, const uint64_t *position, uint64_t words)
 {
+	FXT_ASSERT_LOCKED(e);
 	/* Release: the bytes come before the length that covers them. */
 	store_release(&e->control->durable_committed, (uint64_t)(uintptr_t)(position + words));
 }

@@ -6,6 +6,7 @@
 #include "slots.h"
 #include <string.h>
 #include "chunk.h"
+#include "valid.h"
 #include "writer/format/encode.h"
 #include "elided.h"
 #include "shadow_stack.h"
@@ -17,6 +18,7 @@
 
 uint32_t fxt_slot_thread_index(const struct fxt_engine *e, uint64_t koid)
 {
+	FXT_ASSERT_LOCKED(e);
 	for (uint32_t i = 0; i < e->control->slots_used; i++)
 		if (fxt_slot(e, i)->state == FXT_SLOT_LIVE && fxt_slot(e, i)->koid == koid)
 			return fxt_slot(e, i)->thread_index;
@@ -30,6 +32,7 @@ static void slot_register(struct fxt_engine *e, struct fxt_thread_slot *slot)
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
 	uint64_t words;
 
+	FXT_ASSERT_LOCKED(e);
 	slot->thread_index = FXT_THREAD_LOCAL_INDEX;
 	if (e->next_thread >= FXT_THREAD_LOCAL_INDEX)
 		return;
@@ -68,6 +71,7 @@ static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_nee
 	struct fxt_thread_writer *writer = &e->writers[number];
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
 
+	FXT_ASSERT_LOCKED(e);
 	/* Acquire: pairs with the release that ended the thread's last hook. */
 	(void)load_acquire(&writer->busy);
 	fxt_chunk_close_dead(e, writer);
@@ -114,6 +118,7 @@ static bool slot_is_of(const struct fxt_engine *e, uint32_t number, int tid)
 
 void fxt_slot_chain(struct fxt_engine *e, struct fxt_thread_writer *writer, int tid)
 {
+	FXT_ASSERT_LOCKED(e);
 	writer->next = e->tids[tid].slot;
 	e->tids[tid].slot = writer->number + 1;
 }
@@ -124,6 +129,7 @@ void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
 	uint32_t earlier = e->tids[tid].slot;
 	uint64_t next;
 
+	FXT_ASSERT_LOCKED(e);
 	e->tids[tid].slot = 0;
 	while (earlier && slot_is_of(e, earlier - 1, tid)) {
 		struct fxt_thread_writer *writer = &e->writers[earlier - 1];
@@ -149,6 +155,7 @@ void fxt_slot_reset(struct fxt_engine *e, struct fxt_thread_writer *writer, stru
 {
 	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
 
+	FXT_ASSERT_LOCKED(e);
 	if (!stack_bytes) {
 		stack_offset = FXT_STACKS_OFFSET + writer->number * FXT_SMALL_STACK_BYTES +
 		               fxt_stack_color(writer->number);
@@ -173,6 +180,7 @@ struct fxt_thread_writer *fxt_slot_take(struct fxt_engine *e)
 	uint32_t number = e->control->slots_used;
 	struct fxt_thread_writer *writer;
 
+	FXT_ASSERT_LOCKED(e);
 	if (e->free_slot) {
 		number = e->free_slot - 1;
 		e->free_slot = e->writers[number].next;
@@ -191,6 +199,7 @@ struct fxt_thread_writer *fxt_slot_take(struct fxt_engine *e)
 
 void fxt_slot_open(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot)
 {
+	FXT_ASSERT_LOCKED(e);
 	if (!slot->thread_index)
 		slot_register(e, slot);
 	writer->header = fxt_duration_complete_header((uint8_t)slot->thread_index, FXT_KNOWN_FUNCTION);

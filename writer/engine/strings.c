@@ -1,4 +1,5 @@
 #include "strings.h"
+#include "valid.h"
 #include <string.h>
 #include "writer/format/digits.h"
 #include "writer/shared/failpoint.h"
@@ -11,6 +12,7 @@ bool fxt_durable_write(struct fxt_engine *e, const uint64_t *record, uint64_t wo
 {
 	uint64_t size = e->layout.durable_bytes;
 
+	FXT_ASSERT_LOCKED(e);
 	if (e->mode == FXT_ONESHOT) {
 		uint64_t *position = fxt_rolling_durable_reserve(e, words);
 
@@ -32,6 +34,7 @@ bool fxt_durable_write(struct fxt_engine *e, const uint64_t *record, uint64_t wo
 
 uint16_t fxt_string_register(struct fxt_engine *e, const char *text, uint64_t bytes)
 {
+	FXT_ASSERT_LOCKED(e);
 	/* small: this runs on any stack of the program */
 	uint64_t record[1 + FXT_PLACEHOLDER_BYTES / 8];
 	size_t words;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "chunk.h"
+#include "valid.h"
 #include "writer/format/encode.h"
 #include "slots.h"
 #include "strings.h"
@@ -41,6 +42,7 @@ static void thread_set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, 
 /* With the lock held: whether threads are to record now. */
 static bool thread_is_to_record(const struct fxt_engine *e)
 {
+	FXT_ASSERT_LOCKED(e);
 	return e->state == FXT_ENGINE_STARTED && !e->broken;
 }
 
@@ -116,6 +118,7 @@ struct fxt_thread_writer *fxt_thread_attach_coroutine(struct fxt_engine *e, uint
 /* With the lock held: registers the same thread in a new generation. */
 static void thread_renew(struct fxt_engine *e, struct fxt_thread_writer *writer)
 {
+	FXT_ASSERT_LOCKED(e);
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	struct fxt_thread_slot old = *slot;
 	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_offset;
@@ -145,6 +148,7 @@ static void thread_forget_calls(struct fxt_engine *e, struct fxt_thread_writer *
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
+	FXT_ASSERT_LOCKED(e);
 	store_release(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
 	store_relaxed(&slot->gap_lost, 0);
 	store_relaxed(&slot->gap_start, 0);
@@ -186,6 +190,7 @@ static uint32_t thread_register_heap_track(struct fxt_engine *e, const struct fx
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
 	uint64_t words;
 
+	FXT_ASSERT_LOCKED(e);
 	if (e->next_thread >= HEAP_ROW_INDICES)
 		return 0;
 	words = fxt_heap_track_object(
@@ -212,6 +217,7 @@ static bool thread_has_heap_track(const struct fxt_engine *e, uint32_t number)
 {
 	uint32_t row = e->writers[number].heap_track >> 24;
 
+	FXT_ASSERT_LOCKED(e);
 	return row && row != fxt_slot(e, number)->thread_index;
 }
 

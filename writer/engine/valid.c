@@ -12,13 +12,13 @@ void fxt_assertion_failed(const char *what)
 
 /* ---- writers ---- */
 
-static bool block_is_empty(const struct fxt_thread_writer *writer, const struct fxt_thread_slot *slot)
+static bool writer_is_empty(const struct fxt_thread_writer *writer, const struct fxt_thread_slot *slot)
 {
 	return writer->chunk == 0 && load_relaxed(&writer->limit) == 0 && load_relaxed(&slot->committed) == 0;
 }
 
 /* An open chunk lies in what was given out of the current rolling buffer. */
-static bool block_is_open(const struct fxt_engine *e, const struct fxt_thread_writer *writer,
+static bool writer_is_open(const struct fxt_engine *e, const struct fxt_thread_writer *writer,
         const struct fxt_thread_slot *slot)
 {
 	uint64_t start = (uint64_t)(uintptr_t)e->buffer +
@@ -61,9 +61,9 @@ bool fxt_thread_writer_is_valid(const struct fxt_engine *e, uint32_t number)
 		return false;
 	switch (writer->state) {
 	case FXT_WRITER_NO_CHUNK:
-		return block_is_empty(writer, slot);
+		return writer_is_empty(writer, slot);
 	case FXT_WRITER_OPEN:
-		return writer->generation && block_is_open(e, writer, slot);
+		return writer->generation && writer_is_open(e, writer, slot);
 	case FXT_WRITER_STALLED:
 		return writer->generation && writer->chunk && load_relaxed(&writer->limit) == 0;
 	default:

@@ -31,4 +31,13 @@ void fxt_assertion_failed(const char *what) __attribute__((noreturn));
 #define FXT_ASSERT(condition) ((void)0)
 #endif
 
+/* Somebody holds the engine's lock, or the engine is being set up and no other thread knows
+ * it. A confined process may have to pass the lock by. */
+#define FXT_ASSERT_LOCKED(e)                                                         \
+	FXT_ASSERT(load_relaxed(&(e)->lock.word) || (e)->state == FXT_ENGINE_NONE || \
+	           load_relaxed(&sys_confinement) == SYS_UNLOCKED)
+
+/* The thread itself works on its writer, outside the hooks' fast path. */
+#define FXT_ASSERT_SLOW_PATH(writer) FXT_ASSERT(load_relaxed(&(writer)->busy) == FXT_SLOW_PATH)
+
 #endif
