@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# That tests/layers and tests/names, which hold the tree to doc/design/order.md and the documents, find what is wrong in a tree made for it.
+# tests/layers and tests/names find faults in trees made for them: wrong order of files, and
+# documents that name what does not exist.
 
 load helpers
 

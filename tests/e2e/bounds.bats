@@ -1,6 +1,6 @@
 # Traces made to exhaust their reader cost it no more than fxt(1) says: 64 MiB, and 32 bytes for each byte of the trace.
-# tests/independent/hostile.py makes them. Of what the limit counts, address space, a process has 64 MiB more for its
-# libraries, its threads' stacks and the file itself.
+# tests/independent/hostile.py makes them. The limit counts address space, so a process gets
+# 64 MiB more for its libraries, its threads' stacks and the file itself.
 
 load helpers
 

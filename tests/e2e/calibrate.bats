@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What recording a call costs here: measured, left in the trace, taken off by the report.
+# The cost of recording a call: measured, written to the trace, subtracted by the report.
 
 load helpers
 

@@ -1,9 +1,11 @@
-# Which categories are recorded, changed while a program runs. The truth is what the program was told to do between two changes.
+# Categories are changed while a program runs. The truth is what the program did between two
+# changes, by order of the test.
 
 load helpers
 load steps
 
-# python: runs what comes on standard input, behind what it needs; ./kinds does each kind of things as often as it is told to.
+# python: runs its standard input with the modules it needs; ./kinds does things of each
+# kind as often as it is asked to.
 python()
 {
 	compiled sessions/kinds.c
@@ -99,7 +101,7 @@ python()
 		    assert least < outer < made // 3 and 2 * least < leaf < made // 3 * 2, (options, outer, leaf, made)
 		    wrong = set(faults("x.fxt"))
 		    assert not wrong, faults("x.fxt")
-		# What is counted is exact where nothing was made while calls were off.
+		# The counts are exact if nothing was made while calls were off.
 		session = Session(["-o", "x.fxt", "--categories=sync", "--start=paused"], steps)
 		assert session.client.call("SetCategories", categories=["function"]) == {}
 		session.tell("call 100")

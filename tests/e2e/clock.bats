@@ -11,8 +11,9 @@ setup_file()
 		"$BATS_TEST_DIRNAME/../programs/engine/load.c"
 }
 
-# within PPM: the call in the trace took at least as long as the program measured inside of it, and at most as long as it
-# measured around it, but for the error of the rate and a microsecond.
+# within PPM: the call in the trace took at least as long as the program measured inside it,
+# and at most as long as it measured around it, except for the error of the rate and a
+# microsecond.
 within()
 {
 	decode slices trace.fxt | awk -F'\t' -v ppm="$1" '

@@ -14,7 +14,7 @@ setup()
 	export XDG_RUNTIME_DIR=$PWD
 }
 
-# What a test that failed left running would keep bats waiting.
+# Processes that a failed test left running would keep bats waiting.
 teardown()
 {
 	kill -KILL $job $program 2>/dev/null || true
@@ -90,7 +90,7 @@ seekable()
 	complete removed.zst 1000
 }
 
-# 72 MB of records, of which the queue of the compressor holds 16.
+# 72 MB of records; the queue of the compressor holds 16.
 @test "all of fxtrun killed: zstd reads what there is, and the trace says that it is unfinished" {
 	fxtrun --buffer-size=1 -o trace.fxt.zst counted 3000000 wait >out 3>&- &
 	job=$!

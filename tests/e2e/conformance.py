@@ -17,7 +17,7 @@ TABLE = {
     "TERMINATING": (-32602,   4,     2),
 }
 
-# What is told after a call that works, from each state, until it is replied to.
+# The states that are reported after a successful call in each state, before its reply.
 TOLD = {
     "StartTracing": ["STARTING", "STARTED"],
     "StopTracing": ["STOPPING", "STOPPED"],
@@ -59,7 +59,8 @@ class Run:
         elif state == "STOPPED":
             assert set(self.client.call("StopTracing")) == {"provider_stats"}
         elif state == "TERMINATING":
-            # What is left of a session in this state is short, so the call comes in one piece with those that follow.
+            # The session ends soon in this state, so the call is sent in one piece with
+            # those that follow.
             self.pending = True
         if state != "TERMINATING":
             assert self.client.state() == state, (self.client.state(), state)

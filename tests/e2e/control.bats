@@ -1,5 +1,5 @@
-# The control socket against the tables of the Fuchsia trace controller: every call in every state, its reply or error, and
-# the states that are told.
+# The control socket against the tables of the Fuchsia trace controller: every call in every
+# state, its reply or error, and the reported states.
 
 load helpers
 load steps
@@ -29,7 +29,7 @@ load steps
 		    client = Client()
 		    assert client.call("InitializeTracing", **config) == -32602, config
 		    assert not client.next(), config  # and the connection is ended
-		# What is said is of use to a client: it has no option -o.
+		# The message suits a client: it does not mention the option -o.
 		for config, said in [
 		    ({"output": "/no/such/folder/x.fxt"},
 		     "cannot write the trace to /no/such/folder/x.fxt: No such file or directory; choose another place"),

@@ -3,7 +3,8 @@
 
 load helpers
 
-# What the compiler makes of one function, 100,000 times over: compiling as many takes half a minute.
+# The compiler's output for one function, 100,000 times over: compiling as many takes half a
+# minute.
 setup_file()
 {
 	local source=$BATS_TEST_DIRNAME/../programs/engine/crowd.c
@@ -50,7 +51,8 @@ crowd()
 
 @test "circular: all that is still in the buffer has its names" {
 	crowd "--buffering-mode=circular --buffer-size=4M"
-	# Up to eight threads at a time are born and die in any order: what is left are the last, but for these.
+	# Up to eight threads at a time are born and die in any order: except for these, the
+	# last ones are left.
 	local count=$(wc -l <calls)
 	[ "$(sed -En 's/.*, 0 lost, ([0-9,]+) overwritten, .*/\1/p' said | tr -d ,)" = $((100000 - count)) ]
 	[ "$count" -gt 1000 ]

@@ -85,7 +85,7 @@ valid()
 	# The part of main that is inside, though it is there as a whole.
 	[ "$(fxt report --csv parts.cut.fxt | rows functions name total_ns | awk -F'\t' '$1 == "main" { print $2 }')" -le $((to - from + 1)) ]
 	fxt report --json parts.cut.fxt | jq -e '.. | .is_cut? // empty'
-	# What is in a place of the time is there in both; two threads may begin at the same time.
+	# Slices at a place of the time are in both; two threads may begin at the same time.
 	diff <(fxt replay --csv parts.cut.fxt | grep ',"leaf",' | sort) \
 		<(fxt replay --csv --time='during second' parts.fxt | grep ',"leaf",' | sort)
 }
@@ -111,7 +111,7 @@ valid()
 	fxt info twice.fxt | grep -F "by fxt cut --time=during second --time=during work"
 	read -r from to < <(cuts window slices second)
 	decode slices twice.fxt >twice
-	# Of the works the one in second() is the only one whose inside was left by the first cut.
+	# The first cut left the inside of only one work, the one in second().
 	cuts slices slices twice $(grep "	work	" slices | awk -F'\t' -v from="$from" -v to="$to" '$5 > from && $6 < to { print $5, $6 }')
 	fxt cut --time='last 10s' -o all.fxt parts.fxt
 	decode slices all.fxt | sort | diff - <(sort slices)
@@ -138,7 +138,7 @@ valid()
 	decode slices function.fxt >cut
 	cuts slices slices cut 0 0 name=other
 	fxt report function.fxt | grep "other functions were removed"
-	# The names of what is inside of second().
+	# The names of the functions inside second().
 	fxt cut --under=second -o under.fxt parts.fxt
 	valid under.fxt
 	[ "$(decode slices under.fxt | awk '$3 == "function" { print $4 }' | sort | uniq -c | awk '{ print $2, $1 }')" = "leaf 1000

@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
-# fxt diff: numbers and verdicts on traces whose calls are known.
+# fxt diff: numbers and verdicts on traces with known calls.
 
 load helpers
 
 # made CHANGE LOST: traces before0.fxt ... before4.fxt and after0.fxt ... after4.fxt. In each, main calls parse ten times and
 # send five times; they take longer by numbers that both sides have alike, in another order. After, each call of parse
-# takes CHANGE ns more, old is not called any more, and new is. Of the first trace from after, LOST records were lost.
+# takes CHANGE ns more, old is not called any more, and new is. The first trace from after
+# has lost LOST records.
 made()
 {
 	python3 -c '
@@ -71,8 +72,9 @@ functions()
 	grep -Eq ' less +old \(only before\)$' text
 }
 
-# Five functions take times of their own in each trace, within a fiftieth, by seeds and not by a clock. Of alike traces all
-# ways to deal ten of them out are compared, which is what one in twenty is said of; in a change the third takes a tenth more.
+# Five functions take times of their own in each trace, within a fiftieth, by seeds and not
+# by a clock. For equal traces all ways to deal out ten of them are compared: at most one in
+# twenty may report a change. In a change the third function takes a tenth more.
 @test "traces that are alike: 19 of 20 comparisons find no difference; a change is found in all" {
 	python3 - <<-'END'
 		import csv, itertools, random, struct, subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Calls that are left out for being short, or for being too many, but for their sums. The truth is what the program counted itself, the rules that
-# the times of calls keep whatever they are, and the independent decoder's sums.
+# Calls that are elided because they are short or too many, and kept as sums. The truth is
+# in the program's own counts, in the rules that the times of calls always keep, and in the
+# independent decoder's sums.
 
 load helpers
 
@@ -10,9 +11,10 @@ setup_file()
 	${CC:-cc} -O2 -g -finstrument-functions -o brief "$BATS_TEST_DIRNAME/../programs/filters/brief.c" -lpthread
 }
 
-# brief LEAST OPTION...: records the program with the options, and checks that the trace is sound, that
-# recorded and left out are what was made, that fxt report has their sums, and that no call is there without a reason, that
-# is shorter than so many nanoseconds; of some functions than those of `own`.
+# brief LEAST OPTION...: records the program with the options. Checks that the trace is
+# valid, that recorded and elided calls add up to those made, that fxt report has the sums,
+# and that no call shorter than LEAST nanoseconds is there without a reason; for some
+# functions the limit is that of `own`.
 brief()
 {
 	local least=$1
@@ -32,7 +34,8 @@ brief()
 	[ ! -s short ]
 }
 
-# brief_each TIME...: the same with each of these times; what is told is what was made.
+# brief_each TIME...: the same with each of these times; the reported sums are those of the
+# calls made.
 brief_each()
 {
 	for time; do
@@ -86,8 +89,8 @@ adds_up()
 	brief_each 1us 1h
 }
 
-# brief_losing OPTION...: the same as brief, where something is lost or overwritten beside: the sum is what was made. What is
-# lost may be events that are no calls.
+# brief_losing OPTION...: the same as brief, with records that are lost or overwritten in
+# addition: the sum is exact. Lost records may be events that are not calls.
 brief_losing()
 {
 	rm -f counts
@@ -114,11 +117,11 @@ brief_losing()
 	for option in oneshot circular; do
 		brief_losing -t 1us --categories=function --buffering-mode=$option --buffer-size=64K
 	done
-	# Of a trace that has the end alone, the sums of the whole are told beside.
+	# If a trace has the end alone, the sums of the whole are reported separately.
 	fxt report some.fxt | grep -q '^without the calls that fxtrun elided'
 }
 
-# is_told FUNCTION AWK-CONDITION: of its n calls so many were left out.
+# is_told FUNCTION AWK-CONDITION: how many of its n calls were elided.
 is_told()
 {
 	awk -F'\t' -v name="$1" '$1 == name { n = $2; left = $3; found = 1 } END { exit !(found && ('"$2"')) }' whole
@@ -134,7 +137,8 @@ is_told()
 		is_told leaf 'left == 0'
 		is_told wrap 'left == 0'
 		is_told peek 'left > 0'
-		# leaf() is inside of each of these, and so they are recorded, however short they are.
+		# leaf() is inside each of these, so they are recorded, however short they
+		# are.
 		is_told slow 'left == 0'
 		own=(leaf=3600000000000 slow=3600000000000 peek=0)
 		brief 0 -t 'le?f:0us' -t 'file:brief.c:0us' -t 'module:brief:1h' -t '[!ls]*:0us' "$option"
@@ -269,9 +273,11 @@ first()
 	fxtctl --session=durations terminate
 	wait "$job" || true
 	fxt check end.fxt
-	# Each call of rec() and slow() calls leaf() once, but for those of the moment in which a run began or ended.
+	# Each call of rec() and slow() calls leaf() once, except for those open when a run
+	# began or ended.
 	decode whole end.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["leaf"] - n["rec"] - n["slow"]; exit n["rec"] == 0 || off < -8 || off > 8 }'
-	# As many as in the end or fewer, and wrap() and rec() as the program calls them but for the moment's.
+	# As many as in the end or fewer, and wrap() and rec() as often as the program calls
+	# them, except for those open at that moment.
 	decode whole now.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["rec"] / n["wrap"]; exit off < 5 || off > 6 }'
 }
 
@@ -312,7 +318,8 @@ unknown()
 	fxt report --json some.fxt | grep -q "\"calls_left_out\": *$calls"
 	fxt report some.fxt | awk '$NF == "leaf" && / - .* - /' | grep -q .
 	unknown "its elided calls are in the trace only as sums" --fail-if='leaf.p50 > 1us'
-	# Which of those are in a part of the time, or under a function, nobody knows; but none took 500 us.
+	# It is not known which of those are in a part of the time, or under a function; but
+	# none took 500 us.
 	fxt check --fail-if='leaf.calls > 1000000' some.fxt
 	fxt check --fail-if='slow.calls > 2' --min=500us some.fxt
 	unknown "elided calls are known only as sums over the whole trace" --fail-if='slow.calls > 2' --min=1ns

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# What runs before main(): constructors of libraries, .preinit_array, resolvers of indirect functions. The truth is in
-# counters that are compiled into the libraries, and in an allocator's that stands behind ours.
+# Code that runs before main(): constructors of libraries, .preinit_array, resolvers of
+# indirect functions. The truth is in counters compiled into the libraries, and in those of
+# an allocator that comes after the agent's.
 
 load helpers
 load heap
@@ -20,7 +21,7 @@ calls_counted()
 	calls_by_name "$1" | grep '^early_' | diff <(grep '^early_' "$2" | sort) -
 }
 
-# heap_counted TRACE OUTPUT: the same of the blocks, all of which are of 50,000 bytes and more.
+# heap_counted TRACE OUTPUT: the same for the blocks, which have 50,000 bytes and more.
 heap_counted()
 {
 	heapdecode blocks "$1" | awk -F'\t' '$2 >= 50000 && $2 < 50100 { n++; bytes += $2; kept += $6 == "" }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Children that come and go while a circular session goes on.
+# Children that come and go during a long circular session.
 
 load helpers
 
@@ -39,7 +39,8 @@ end()
 	wait $job
 }
 
-# accounted TRACE: the calls in it and those that it tells of are those that were made.
+# accounted TRACE: the calls in it and those that it reports as dropped add up to those
+# made.
 accounted()
 {
 	local kept overwritten dropped
@@ -50,7 +51,7 @@ accounted()
 	[ $((kept + overwritten + ${dropped:-0})) = "$made" ]
 }
 
-# What the recorder has written by now, in the trace and in files without a name.
+# The bytes that the manager has written by now, in the trace and in files without a name.
 written()
 {
 	find -L "/proc/$recorder/fd" -type f -size +0 -printf '%p\n' 2>/dev/null | while read -r fd; do
@@ -67,7 +68,8 @@ written()
 		[ "$(stat -c %s trace.fxt)" -le $total ]
 		fxt check trace.fxt
 		accounted trace.fxt
-		# The latest are there, as a whole; what is not is told, in the summary too.
+		# The latest processes are there as a whole; the others are reported, in the
+		# summary too.
 		fxt info trace.fxt | grep '^dropped: [0-9]* processes that had ended, with [0-9]* records; '
 		grep "^fxtrun: .* $((children + 1)) processes, 0 lost, .* processes that had ended were dropped; --total-size)" said
 		fxt report trace.fxt | grep ' processes that had ended made room for later ones, with '

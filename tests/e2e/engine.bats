@@ -20,8 +20,9 @@ setup()
 	engine=$BATS_FILE_TMPDIR
 }
 
-# valid TRACE...: nothing is wrong with them, to the independent decoder and to our own, but what must be in the trace of a
-# program that was killed or overran its buffer: calls left open, losses, and flows whose begin is among what was lost.
+# valid TRACE...: nothing is wrong with them, to the independent decoder and to fxt, except
+# what a trace of a killed program, or of one that overran its buffer, must have: open
+# calls, losses, and flows with a lost beginning.
 valid()
 {
 	for trace; do
@@ -159,7 +160,7 @@ known_by_name()
 	loaded "--on-full=drop --buffer-size=256K" 4 20000 stop
 	every_loss_told
 	known_by_name
-	# Of the first half, at least what the buffer could not hold.
+	# From the first half, at least what the buffer could not hold.
 	[ "$(lost)" -ge $((4 * 20000 - 256 * 1024 / 24)) ]
 }
 
@@ -175,7 +176,8 @@ known_by_name()
 	fxtrun --buffering-mode=oneshot --buffer-size=64K -o trace.fxt "$engine/full" 4 20000 >made 2>said
 	valid trace.fxt
 	decode slices trace.fxt >slices
-	# Whoever has calls of leaf() has one of outer() around all of them, and one of middle().
+	# A thread with calls of leaf() has one of outer() around all of them, and one of
+	# middle().
 	awk -F'\t' '
 		$4 == "leaf" {
 			if (!($2 in first) || $5 < first[$2]) first[$2] = $5
@@ -217,7 +219,8 @@ known_by_name()
 @test "circular, overfull: recorded + lost is exact, and the end is kept" {
 	loaded "--buffering-mode=circular --buffer-size=256K" 4 20000
 	every_loss_told
-	# One half of the buffer is full, but for what the chunks of some threads had left; a quarter at the very least.
+	# One half of the buffer is full, except for the free ends of some threads' chunks;
+	# a quarter at the very least.
 	[ "$(recorded)" -gt $((256 * 1024 / 4 / 24)) ]
 	loaded "--buffering-mode=circular --buffer-size=256K" 1 100000
 	[ "$(counted)" = 200000 ]
@@ -365,8 +368,8 @@ told = re.search("threads waited ([0-9.]+) s in all for room in the buffer", ope
 assert abs(float(told) * 1000 - int(sys.argv[1])) <= 10' "$waited"
 }
 
-# orphan WITH SEED: load, in the hands of a shell that knows the manager and waits for the end: it writes the status to a
-# pipe. The manager goes on in the background as $manager.
+# orphan WITH SEED: runs load under a shell that knows the manager and waits for the end: it
+# writes the status to a pipe. The manager runs on in the background as $manager.
 orphan()
 {
 	rm -f trace.fxt status
@@ -415,10 +418,11 @@ unharmed()
 	[ "$(lost)" -gt 0 ]
 }
 
-# ---- threads that stay inside of a hook ----
+# ---- threads that stay inside a hook ----
 
-# held OPTIONS STATUS [kill]: stalled ran so, and what the trace tells is what it counted. Of the thread that was being held
-# when the program was killed, the call in hand may be there too. A thread without any call in the trace has 0 there.
+# held OPTIONS STATUS [kill]: stalled ran like that, and the trace has the calls that it
+# counted. If the program was killed while a thread was held, that thread's current call may
+# be there too. A thread without any call in the trace has 0 there.
 held()
 {
 	local status=0

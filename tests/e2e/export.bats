@@ -134,7 +134,8 @@ needs_speedscope()
 	fxt export --to=pprof -o heap.pb trace.fxt
 	go tool pprof -raw heap.pb >raw
 	grep -q '^calls/count time/nanoseconds\[dflt\] allocated/bytes peak/bytes leaked/bytes$' raw
-	# All that is left is what lived at the peak, but for the last block that churn() freed.
+	# All blocks left are those that were live at the peak, except the last one, which
+	# churn() freed.
 	export_is pprof raw paths allocated leaked leaked
 }
 
@@ -308,7 +309,7 @@ assert [(event["cat"], event["args"]) for event in events] == [("c%05d" % i, {"n
 		fxt export --to=chrome-json --function=main
 	says 2 "fxt: missing.fxt: cannot be opened: No such file or directory" fxt export --to=folded missing.fxt
 	[ ! -e missing.folded ]
-	# What is empty says why.
+	# An empty output says why.
 	fxtrun --no-sched --heap=off -o without.fxt "$build/examples/hello" >/dev/null
 	says 0 "fxt: without.fxt: nothing to be written: it has no context switches; fxtrun records them if the kernel allows it, and otherwise says why not" \
 		fxt export --to=folded --cost=off-cpu -o without.folded without.fxt

@@ -8,7 +8,8 @@ setup_file()
 	compiled_for_all signals/fatal signals/runtimes signals/late
 }
 
-# dies HOW: bare and traced alike, by what it prints and by its status; $tid and $address are what the program said.
+# dies HOW: the same traced and not, by its output and by its status; $tid and $address are
+# those that the program printed.
 dies()
 {
 	echo "# $1"
@@ -21,7 +22,7 @@ dies()
 	fxt check trace.fxt
 }
 
-# told WORDS WHO: last, info and the summary say both alike.
+# told WORDS WHO: last, info and the summary report both in the same way.
 told()
 {
 	grep -F "$1: $2" <(fxt info trace.fxt)

@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
-# Where tracers that are loaded into a program break it. Bare and traced runs are the same: status, output, errors; and
-# recorded + lost = the calls that the program counted itself. Names of tests say what happens; the other cases are
-# those of threads.bats (locks, late destructors), processes.bats, modules.bats (plugins that alternate at one address),
-# signals.bats (handlers inside hooks), jumps.bats (calls that are left, coroutines), crowd.bats (100,000 threads and
-# functions), clock.bats and engine.bats (deaths, full buffers, dead managers).
+# Programs that tracers loaded into them break. Runs with and without fxt are the same:
+# status, output, errors; and recorded + lost = the calls that the program counted itself.
+# Names of tests say what happens; the other cases are those of threads.bats (locks, late
+# destructors), processes.bats, modules.bats (plugins that alternate at one address),
+# signals.bats (handlers inside hooks), jumps.bats (calls that are left, coroutines),
+# crowd.bats (100,000 threads and functions), clock.bats and engine.bats (deaths, full
+# buffers, dead managers).
 
 load helpers
 
@@ -96,7 +98,7 @@ all_told()
 	counted
 	# One arrow for each fork() that the library knows of.
 	[ "$(fxt dump trace.fxt | grep -c 'name="fork" {child=')" = 48 ]
-	# Of the children that share the memory none is taken for the process itself.
+	# None of the children that share the memory is taken for the process itself.
 	[ "$(fxt dump trace.fxt | grep -c 'instant.*name="exit"')" = $((96 + 1)) ]
 }
 
@@ -235,7 +237,7 @@ limited()
 @test "no memory, no descriptors: untraced, with one line; no files, no locked memory: traced" {
 	compiled faults/order.c
 	limited --as=100000000 "no memory for the trace"
-	# What there was room for of the trace's 85 MB is not kept from the program.
+	# The program keeps its own share of the room for the trace's 85 MB.
 	fxtrun -o trace.fxt prlimit --as=100000000 grep VmSize /proc/self/status | awk '{ kb = $2 } END { print; exit !(kb > 0 && kb < 30000) }'
 	limited --as=500000000
 	limited --nofile=4 "no descriptors left for the memory of the trace"
@@ -275,7 +277,7 @@ confined()
 	confined 1000000 300 10
 	confined unlimited 300 10 1000000
 	confined 1000000 20 1500
-	# With sums of what is left out, which is nothing.
+	# With sums of elided calls, of which there are none.
 	options=--min-duration=0us
 	confined 1000000 100 10
 }
@@ -286,7 +288,8 @@ confined()
 	for options in "" --heap=off --min-duration=0us; do
 		fxtrun $options -o trace.fxt ./program 30 1000000 >counted 2>said
 		[[ "$(cat counted)" = "30 children, "*" KiB more" ]]
-		# Of each a page of what it inherits of open calls, and what the program's own libraries take.
+		# For each, a page of its inherited open calls, and the memory of the
+		# program's own libraries.
 		[ "$(cut -d ' ' -f 3 counted)" -lt 2000 ]
 		grep ' 31 processes, 0 lost, ' said
 		[ "$(calls_of trace.fxt leaf)" = 31 ]
@@ -316,7 +319,7 @@ confined()
 @test "no further process and thread: everything is recorded, and with LD_PRELOAD alone the rest is reported as lost" {
 	[ "$(id -u)" = 0 ] || skip "root alone can become a user who has no process yet"
 	compiled launcher/counted.c
-	# Where another user can go.
+	# A directory that another user can enter.
 	place=$(mktemp -d /tmp/fxt-nproc-XXXXXX)
 	chmod 777 "$place"
 	cp program "$build"/fxtrun "$build"/libfxtagent.so "$place"

@@ -1,5 +1,5 @@
-# Which calls are left out, changed while a program runs. The truth is what the program counted itself, and what it was told to
-# do between two changes.
+# The filter is changed while a program runs. The truth is in the program's own counts, and
+# in what it did between two changes by order of the test.
 
 load helpers
 load steps
@@ -196,7 +196,8 @@ load steps
 		        (["-t0us", "-Nfro"], {**nothing, "not_under": ["fro"]}), \
 		        (["--buffering-mode=circular"], nothing), (["--exclude=leaf", "--buffering-mode=oneshot"], \
 		        {**nothing, "exclude": ["leaf"]}), (["--categories=sync"], {**nothing, "calls": False}):
-		    # A jump that nobody tells of is seen by the next hook that is called from as high: by all only where none is taken out.
+		    # A jump that no library sees is seen by the next hook called from as
+		    # high; all hooks are called only where none is patched.
 		    for program, more, seed in ("./told", [], 1), ("./told", [], 2), ("./untold", ["--no-patch"], 1), \
 		            ("./untold", ["--no-patch"], 2):
 		        expected, left = walk(seed, 400, program, options + more, initial)
@@ -252,7 +253,8 @@ load steps
 	END
 }
 
-# A system call takes long: the one by which the agent lets signals come again, once it has told the manager of a function.
+# A slow system call: the one by which the agent unblocks signals after it has registered a
+# function.
 @test "functions that are seen first after a change: each is decided on before its first call, however soon the decision comes" {
 	python3 - >many.c <<-'END'
 		print("#include <stdio.h>", "__attribute__((no_instrument_function)) int main(void) { puts(\"ready\"); fflush(stdout); getchar();", sep="\n")

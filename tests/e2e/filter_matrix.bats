@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Every kind of filter on programs of every kind. The truth is a filter of the whole trace afterwards, of which the independent
-# decoder gives the calls and nm the names (filter_matrix.py has the tables).
+# Every kind of filter on programs of every kind. The truth is a filter over the whole trace
+# afterwards: the independent decoder gives its calls and nm the names (filter_matrix.py has
+# the tables).
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Calls that are left out, by name, source file or module. The truth is the same program's whole trace, of which the calls
-# are picked by their names afterwards.
+# Calls that are excluded, by name, source file or module. The truth is the same program's
+# whole trace, from which the calls are picked by their names afterwards.
 
 load helpers
 
@@ -123,8 +123,9 @@ shop()
 	[ "$(calls_of alone.fxt main)" = 1 ]
 }
 
-# inside OPTION...: with these, whose patterns are regular expressions for tests/independent/filter.py and go to fxtrun
-# between slashes, the trace has the calls that the filter of the whole trace leaves.
+# inside OPTION...: with these options, the trace has the calls that the filter of the whole
+# trace leaves. Their patterns are regular expressions for tests/independent/filter.py, and
+# go to fxtrun between slashes.
 inside()
 {
 	local arguments=() option

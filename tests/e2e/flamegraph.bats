@@ -218,8 +218,8 @@ shares()
 	shares found >found
 	grep -q '^in_shadow(vec) ' found
 	fails grep -v '^in_shadow(vec) ' found
-	# What was found, of what is zoomed to: in_shadow is in shade only, and not recursive. What takes less than a thousandth
-	# of all need not be drawn.
+	# The matches within the zoomed box: in_shadow is in shade only, and not recursive.
+	# Boxes of less than a thousandth need not be drawn.
 	decode paths trace.fxt | awk -F'\t' '
 		$4 !~ /;/ { all += $7 }
 		$4 ~ /;in_shadow[^;]*$/ { sum[$4] += $7; rows++ }
@@ -233,7 +233,8 @@ shares()
 	[ "$least" -gt 0 ]
 	[ "$found" -ge "$least" ]
 	[ "$found" -le "$most" ]
-	# What has no name to be found may be of it, and the picture says how much that is.
+	# Boxes too narrow for a name may contain matches, and the picture gives their
+	# share.
 	zoomed=$(grep -o 'data-total="[0-9]*"[^>]*><title>shade' dom.svg | sed 's/data-total="\([0-9]*\)".*/\1/;q')
 	unnamed=$(sed -n 's/.*>found: [0-9.]* % of [^;<]*; \([0-9.]*\) % is in boxes too narrow to be drawn<.*/\1/p' dom.svg)
 	echo "${unnamed:=0} % of $zoomed has no name"

@@ -166,7 +166,7 @@ leaves()
 		[ "$(fxtrun ./own 2>err)" = 3 ] # the program's hooks were called
 		grep -F "$hint" err
 	done
-	# No symbol tells of hooks that were hidden and stripped.
+	# Hidden and stripped hooks have no symbol.
 	strip own
 	fxtrun ./own 2>err
 	grep -E '\(is ./own compiled with -finstrument-functions\?\)$' err
@@ -354,7 +354,8 @@ leaves()
 @test "descriptors, signals, limits and terminal are the program's own" {
 	cat >seen.py <<-'END'
 		import os, resource, signal
-		# What ends a program by a fault has a handler of ours, which only the kernel tells of (fatal.bats): all these, none else.
+		# Signals that end a program by a fault have a handler of the agent, which
+		# only the kernel shows (fatal.bats): all these, no others.
 		ours = sum(1 << number - 1 for number in (signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV))
 		def plain(line):
 		    return line if not line.startswith("SigCgt") else hex(int(line.split()[1], 16) ^ (ours if "FXT_SOCKET" in os.environ else 0))
@@ -411,7 +412,8 @@ leaves()
 
 @test "a signal that ends the program ends the run with a trace" {
 	for signal in TERM HUP USR2; do
-		# What is ignored here, as SIGHUP under nohup, would be by the program.
+		# Signals ignored here, as SIGHUP under nohup, would be ignored by the
+		# program.
 		env --default-signal fxtrun "$counted" 100 wait >out 3>&- &
 		await ready out
 		kill -$signal $!

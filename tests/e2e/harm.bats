@@ -183,7 +183,7 @@ locks_little()
 	traced=0
 	./unseen_filter calls || traced=$?
 	[ $traced = 7 ]
-	# Where the counter of the processor may be read, a program dies of nothing there.
+	# If the processor's counter may be read, a program does not die of it.
 	for categories in function function,process; do
 		traced=0
 		timeout 20 fxtrun --categories=$categories -o trace.fxt ./unseen_filter calls 2>said || traced=$?
@@ -209,9 +209,9 @@ locks_little()
 	[ "$(tail -n 1 traced.out)" = "200 jumps" ]
 }
 
-# goes_on PROCESSES PROGRAM ARGUMENT...: what the program counted is what is recorded in each of its processes, of which
-# there are so many at least. A call inside of which a child was made began in its parent; where its hook had not come to its
-# end the child may have recorded it too.
+# goes_on PROCESSES PROGRAM ARGUMENT...: each of at least PROCESSES processes recorded the
+# calls that the program counted. A call inside which a child was made began in its parent;
+# if its hook had not ended, the child may have recorded it too.
 goes_on()
 {
 	local processes=$1
@@ -269,7 +269,8 @@ goes_on()
 	compiled generations generations.c
 	timeout 120 fxtrun --heap=off --no-sched --buffer-size=16M -o trace.fxt ./generations 80 >grown
 	fxt check trace.fxt
-	# Four buffers, of which the first has one, and more slots than that; less if none was made in a hook.
+	# Four buffers, one of them the first process's, and more slots than that; fewer if
+	# no child was made in a hook.
 	[ "$(cat grown)" -ge $((3 * 16384)) ]
 	[ "$(cat grown)" -lt $((8 * 16384)) ]
 }

@@ -1,4 +1,4 @@
-# What the tests of the heap share: `load heap` after `load helpers`.
+# Helpers of the heap's tests: `load heap` after `load helpers`.
 
 heapdecode()
 {
@@ -15,7 +15,7 @@ build()
 	$compiler -O2 -g -o "$1" "$source" -pthread "${@:2}"
 }
 
-# traced OPTION... -- PROGRAM ARGUMENT...: as bare, nothing lost.
+# traced OPTION... -- PROGRAM ARGUMENT...: behaves as without fxt, and nothing is lost.
 traced()
 {
 	timeout 250 fxtrun -o trace.fxt "$@" >traced.out 2>traced.err </dev/null || return 1

@@ -88,7 +88,7 @@ handmade()
 	build queue -finstrument-functions -w
 	traced --heap=objects -- ./queue
 	fxt heap --pointers trace.fxt >report
-	# The condition is in the midst of its block; the other one is in none.
+	# The condition is inside its block; the other one is in none.
 	[ "$(grep -A 2 'pthread_cond_wait, object' report | tr -s ' \n' ' ')" = ' 1 pthread_cond_wait, object new_queue main ' ]
 	fxt heap --pointers --csv trace.fxt | rows pointers event argument count path | grep -P '^pthread_cond_wait\tobject\t1\tmain;new_queue$'
 	fxt heap --pointers --at=1000s trace.fxt | grep -A 2 'pthread_cond_wait, object' | diff <(grep -A 2 'pthread_cond_wait, object' report) -
@@ -133,7 +133,7 @@ books()
 	done
 }
 
-# damage COPIES: copies of ./plugin.so, in each of which some bytes of the unwind tables are others.
+# damage COPIES: copies of ./plugin.so, each with some bytes of the unwind tables changed.
 damage()
 {
 	python3 - "$1" <<-'END'
@@ -346,7 +346,7 @@ live_tracks()
 	[ "$(wc -l <drawn)" -le 4096 ]
 }
 
-# Of blocks from before the fork the child has no records; the agent counts them.
+# The child has no records of blocks from before the fork; the agent counts them.
 @test "the viewer draws of a forked child what its parent had, and a peak of its own that is over in a call" {
 	needs_viewer
 	cat >forked.c <<-'END'
@@ -433,7 +433,7 @@ heap_rows()
 	[ "$(cut -f 1 drawn | sort -u)" = $'lent: heap\nrows: heap' ]
 	[ "$(fxt info trace.fxt | grep -c '^  thread ')" = 2 ]
 	fxt heap --json trace.fxt | jq -e '.processes | length == 1'
-	# Who allocated is the thread, of which the viewer knows the number too.
+	# The allocating thread is the one whose number the viewer knows too.
 	lender=$(viewer trace.fxt "SELECT tid FROM thread WHERE name = 'lent'")
 	[ "$(fxt sql --csv "select distinct tid from objects where size = 60001" trace.fxt | tail -n 1)" = "rows,$lender" ]
 	fxt cut --process=rows -o part.fxt trace.fxt
@@ -503,7 +503,8 @@ heap_rows()
 	done
 }
 
-# A library whose dlsym() allocates 64 KB whenever it is asked, and a constructor that allocates before ours.
+# A library with a dlsym() that allocates 64 KB at each call, and a constructor that
+# allocates before the agent's.
 @test "allocations before there is an allocator, and inside dlsym: served, kept, freed" {
 	build early_program
 	${CC:-cc} -O2 -fPIC -shared -DSHIM -o shim.so "$root/tests/programs/heap/early_program.c" -ldl
@@ -525,8 +526,9 @@ heap_rows()
 }
 
 # agrees_with_heaptrack PROGRAM ARGUMENT...: it reads the file input. heaptrack brings libstdc++ into the program, whose
-# emergency pool of 72704 bytes lives from start to end (heaptrack leaves it out of the leaks, not out of the peak). It
-# also counts what is allocated before our constructor and behind our end, a handful. It prints three digits.
+# emergency pool of 72704 bytes lives from start to end (heaptrack leaves it out of the
+# leaks, not out of the peak). It also counts a handful of blocks from before the agent's
+# constructor and after its end. It prints three digits.
 agrees_with_heaptrack()
 {
 	command -v heaptrack >/dev/null || skip "heaptrack is not installed"
@@ -659,7 +661,7 @@ agrees_with_heaptrack()
 			    assert 0 < end["lived_ns"] == end["time_ns"] - begin["time_ns"] <= int(took), (mine, took)
 		END2
 	done <traced.out
-	# Before the end nobody knows whether it will be.
+	# Before the end it is not known whether the block will be freed.
 	fxt heap --pointer="$pointer" trace.fxt | grep -E ' never freed +7 bytes '
 	fxt heap --pointer="$pointer" --at=1000s trace.fxt | grep -E ' lives +7 bytes '
 	fxt heap --pointer=1 trace.fxt | grep -x '0 blocks lay at 0x1'
@@ -732,7 +734,7 @@ agrees_with_heaptrack()
 	awk -F'\t' '{ n[$2 <= 1024 ? 1024 : $2 <= 2048 ? 2048 : $2 <= 4096 ? 4096 : 65536]++ } END { for (b in n) print b "\t" n[b] }' blocks |
 		sort -n | diff - <(rows sizes up_to_bytes blocks <more.csv)
 	rows timeline live_bytes <more.csv | sort -n | tail -1 | diff - <(rows processes peak_bytes <more.csv)
-	# Those of a program, whose sums are those of its processes; and what pointers lead to.
+	# The sums of a program are those of its processes; and the targets of pointers.
 	fxtrun --heap=objects -o two.fxt sh -c './heap; ./heap' 2>/dev/null
 	fxt heap --csv --by=program two.fxt | rows programs name processes leaked_bytes highest_bytes | grep '^heap' |
 		diff - <(rows processes leaked_bytes peak_bytes <all.csv | awk -v OFS='\t' '{ print "heap", 2, 2 * $1, $2 }')
@@ -741,7 +743,8 @@ agrees_with_heaptrack()
 	fxt heap --json trace.fxt | jq -e '.schema == "fxt.heap.paths/1"'
 }
 
-# Of 25 processes of one program and 12 of another each keeps a block, in a function with a long name.
+# Each of 25 processes of one program and 12 of another keeps a block, in a function with a
+# long name.
 @test "many processes are summed up by program, as their sums are, and are listed on request" {
 	name=keep_$(printf 'a_long_name_%.0s' {1..12})
 	cat >many.c <<-END

@@ -38,7 +38,7 @@ whole()
 	traced sh -c './script 5000; ls / | sort >/dev/null; true'
 	[ "$(fxt heap --json trace.fxt | jq -c '[.processes[].name]')" = '["script"]' ]
 	heapdecode books trace.fxt allocate small operate | diff traced.out -
-	# Nor have the others counters of what lives.
+	# The others have no counters of live bytes either.
 	[ "$(heapdecode live trace.fxt | wc -l)" = 1 ]
 	traced --heap=objects -- sh -c './script 5000; ls / | sort >/dev/null; true'
 	fxt heap --json trace.fxt | jq -e '[.processes[].name] | contains(["script", "sh", "sort"])'
@@ -113,7 +113,7 @@ late_host()
 	# The process has 50 frees of its own of what was there before, and its child 50; dlclose() may have some.
 	fxt heap --json trace.fxt | jq -e '.processes | length == 2 and all(.unknown_frees >= 50)'
 	fxt heap --json trace.fxt | jq -e '[.processes[].leaked.bytes] | add < 10004 * 6 + 77777 + 33333 + 22222 + 6 * 9 + 4000'
-	# What lives is not known of either: no counter says so.
+	# The live bytes of both are unknown: no counter gives them.
 	fails grep -q 'live bytes' <(fxt dump trace.fxt)
 	# The same program has no heap before that call.
 	traced --heap=auto -- ./host without
@@ -176,7 +176,7 @@ late_host()
 	diff off auto
 }
 
-# Of a file that is compressed while the program runs nothing is written again at the end.
+# A file that is compressed while the program runs is not rewritten at the end.
 @test "a compressed trace has the heap, and its profile for the viewer only if the heap was asked for" {
 	build script -finstrument-functions
 	for heap in auto objects; do

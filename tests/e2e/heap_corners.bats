@@ -66,8 +66,9 @@ entry_points()
 	done
 }
 
-# Such a library calls libc's own allocator, past all that is preloaded. What the host allocated and it frees looks as if
-# it lived on, until something else is known there; what it allocated and the host frees is freed without a block.
+# Such a library calls libc's own allocator, past all preloaded ones. A block that the host
+# allocated and it frees seems to stay live, until another block is known at its address; a
+# block that it allocated and the host frees is freed without a block.
 @test "a library opened with RTLD_DEEPBIND frees blocks of its host, and the other way round" {
 	build deepbind -w
 	build deepbind -w -DPLUGIN -fPIC -shared -o plugin.so
@@ -135,7 +136,7 @@ path_of_dive()
 	build deep -w
 	[ "$(path_of_dive 100)" = "$((100 + 5)) -1  1 allocate" ]
 	[ "$(path_of_dive 5000)" = '256 63 1 1 allocate' ]
-	# Beyond what is walked the outermost ones are left out too.
+	# Beyond the length of a walk the outermost ones are missing too.
 	[ "$(path_of_dive 100000)" = '256 63 2 0 allocate' ]
 	build deep -w -finstrument-functions
 	[ "$(path_of_dive 4000)" = '4002 -1  1 allocate' ]
@@ -159,7 +160,8 @@ path_of_dive()
 	done
 }
 
-# unrecorded REASON PROGRAM: as bare, one notice that says so, and no block.
+# unrecorded REASON PROGRAM: behaves as without fxt, with one notice that gives the reason,
+# and no block.
 unrecorded()
 {
 	local status=0
@@ -256,7 +258,8 @@ unrecorded()
 		heapdecode live trace.fxt >live # of the shells, which began later
 		[ -s live ]
 		[ -z "$(awk 'NR == FNR { own[$1]; next } $1 in own' own live)" ]
-		# Of the blocks from before, 200 were freed in the first run and 400 at least in the second.
+		# Of the earlier blocks, 200 were freed in the first run and at least 400 in
+		# the second.
 		[ $heap = counters ] || fxt heap --json trace.fxt | jq -e '[.processes[].unknown_frees] | add >= 600'
 	done
 }

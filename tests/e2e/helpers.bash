@@ -1,4 +1,4 @@
-# What every end-to-end test starts with: `load helpers`.
+# Every end-to-end test begins with `load helpers`.
 #
 # FXT_BUILD is the build directory (default: build/ of this tree); each test has an empty directory of its own as its
 # working directory, which is removed afterwards.
@@ -14,9 +14,11 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# What a test that failed began and did not end, with all that came of it: else it stays, and is in the way of the next test.
-# A file with a teardown of its own calls this there. Nothing is forked here, which would be found too. Bats' own process that
-# ends a test which takes too long, $killer_pid of bats, stays: bats tells of its death in five lines.
+# Kills the processes that a failed test began and did not end, with all their descendants;
+# otherwise they stay, and are in the way of the next test. A file with a teardown of its
+# own calls this there. Nothing is forked here, because the new process would be found too.
+# Bats' own process that ends a test which takes too long, $killer_pid of bats, stays: bats
+# reports its death in five lines.
 end_all()
 {
 	local all=("$BASHPID") child children file i
@@ -38,7 +40,8 @@ teardown()
 	end_all
 }
 
-# no_sockets: teardown's where tests share a directory of sockets: there are none left. Those of a test that failed go.
+# no_sockets: for the teardown of tests that share a directory of sockets: there are none
+# left. The sockets of a failed test are removed.
 no_sockets()
 {
 	local left
@@ -96,9 +99,10 @@ await()
 	timeout 120 tail -n +1 -f "$2" | grep -m 1 -E "$1"
 }
 
-# until_clocks_agree RUN JUDGE: RUN, and whether it is right by JUDGE, which compares the trace with a program's own clocks.
-# What else the machine runs, and a host that takes its processors away, is in those clocks and not in what the program
-# did: the test passes when one run is right, and fails when ten are not in which the host took nothing.
+# until_clocks_agree RUN JUDGE: does RUN, and asks JUDGE, which compares the trace with a
+# program's own clocks. Other work of the machine, and a host that takes its processors
+# away, change those clocks without the program. The test passes when one run is right. It
+# fails after ten wrong runs in which the host took nothing.
 until_clocks_agree()
 {
 	local undisturbed=0 before
@@ -125,7 +129,8 @@ recorder_of()
 	cat "/proc/$1/task/$1/children"
 }
 
-# peak COMMAND...: the most memory it had, in KiB; nothing if it fails. What it prints is dropped.
+# peak COMMAND...: prints its highest memory use in KiB, or nothing if it fails. Its output
+# is dropped.
 peak()
 {
 	python3 -c 'import os, sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# What the hooks execute, instruction by instruction: against tests/hooks.instructions and doc/hot-path.md.
+# The instructions that the hooks execute, against tests/hooks.instructions and
+# doc/hot-path.md.
 
 load helpers
 
@@ -16,7 +17,7 @@ only_gcc_12()
 
 @test "the hooks execute as many instructions as tests/hooks.instructions has, no more and no less" {
 	only_gcc_12
-	# The counter is the only clock whose reading is an instruction.
+	# Only the counter is a clock that an instruction reads.
 	grep -q tsc /sys/devices/system/clocksource/clocksource0/current_clocksource || skip "the kernel does not trust the counter here"
 
 	${CC:-cc} -O2 -D_GNU_SOURCE -I"$root" -o steps "$root/tests/programs/hooks/steps.c"

@@ -1,5 +1,6 @@
-# A provider that breaks the rules harms neither the session nor the providers beside it. Each test runs it in a session
-# together with an honest program, all of whose calls must be in the trace.
+# A provider that breaks the rules harms neither the session nor other providers. Each test
+# runs it in a session with an honest program, and all calls of that program must be in the
+# trace.
 
 load helpers
 

@@ -24,10 +24,11 @@ needs_chromium()
 	command -v chromium >/dev/null || skip "chromium is not here"
 }
 
-# browse PAGE [FRAGMENT]: dom.html is the page after its scripts have run. A script on the standard input runs behind them,
-# as a user who presses keys: press(KEY) does that, and rest() awaits that the address is written. The window is
-# $width pixels wide. Frames come by the clock that the browser lets run ahead, as all that the scripts wait for: those of
-# the screen may take longer than the time that the page has.
+# browse PAGE [FRAGMENT]: dom.html is the page after its scripts have run. A script on the
+# standard input runs after them, as a user who presses keys: press(KEY) does that, and
+# rest() awaits the update of the address. The window is $width pixels wide. Frames come by
+# the clock that the browser lets run ahead, like everything that the scripts wait for: real
+# frames may take longer than the time of the page.
 browse()
 {
 	{
@@ -48,7 +49,7 @@ browse()
 	! grep -E 'CONSOLE.*(Uncaught|Refused|violates)' console
 }
 
-# What the script said, a line each.
+# The script's output, a line each.
 said()
 {
 	python3 -c 'import html, re, sys
@@ -388,7 +389,7 @@ timeline()
 	decode times trace.fxt | python3 "$root/tests/e2e/timelines.py" trace.html >items
 	[ "$(cut -d ' ' -f 3 items)" = "$(fact "lost records")" ]
 	grep -q '<p class="warning">[0-9,]* records found no room' dom.html
-	# What made room for later records is told as that.
+	# Records that made room for later ones are reported as that.
 	fxtrun --buffering-mode=circular --buffer-size=64K ./full 4 20000 >made
 	fxt html trace.fxt
 	browse trace.html </dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# A forked child's calls are inside of those it was made in, which are its parent's and counted there alone. What was
-# called the program counts by itself; what is inside of what, the independent decoder says, and the viewer's importer.
+# A forked child's calls are inside those it was made in, which are its parent's and counted
+# only there. The program counts its calls by itself; the independent decoder and the
+# viewer's importer say which call is inside which.
 
 load helpers
 load paths

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxtrun as a shell's job: it stops, goes on and ends as the program does, while what the program started is recorded.
+# fxtrun as a shell's job: it stops, continues and ends as the program does, while the
+# program's children are recorded.
 
 load helpers
 

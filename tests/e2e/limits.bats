@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxt check --fail-if: verdicts on a trace whose numbers are known, and none on one that has lost what they depend on.
+# fxt check --fail-if: verdicts on a trace with known numbers, and none on one that has lost
+# the records that they depend on.
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What used to be lost, or mixed up, while the trace said that nothing was. Each test counts what the program did by other
-# means than the trace.
+# Calls and files that used to be lost, or mixed up, while the trace reported no loss. Each
+# test counts what the program did by other means than the trace.
 
 load helpers
 

@@ -1,4 +1,5 @@
-# What the commands of fxt write: not where a stranger waits for it, and no more open to others than its trace.
+# Outputs of fxt's commands: not written to a stranger's file, and no more open to others
+# than the trace.
 
 load helpers
 

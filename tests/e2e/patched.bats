@@ -1,5 +1,5 @@
-# Calls of hooks are taken out of the program's code for functions that are left out. The truth is what the program counted
-# itself, and its code as the kernel shows it.
+# Hook calls of excluded functions are patched out of the program's code. The truth is in
+# the program's own counts, and in its code as the kernel shows it.
 
 load helpers
 load steps

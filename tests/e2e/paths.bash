@@ -1,4 +1,4 @@
-# What tests of call paths share: `load paths`, after helpers.
+# Helpers of tests of call paths: `load paths`, after helpers.
 
 # "path<tab>calls<tab>total<tab>self" of `fxt tree --csv --fold=0`, in microseconds, whatever is folded added up.
 tree_paths()

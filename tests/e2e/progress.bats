@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The line that tells how far reading a trace is: what a terminal shows meanwhile and afterwards, and that nothing else
-# gets any of it. The clock is made to go a second further each time it is asked.
+# The progress line of reading a trace: what a terminal shows during and after it, and that
+# no other output gets any of it. The clock is made to advance a second at each call.
 
 load helpers
 

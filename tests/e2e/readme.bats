@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# README.md is right: its commands, word for word, on a fresh clone. `make test`, which runs this, is left out.
+# README.md is right: its commands, word for word, on a fresh clone. `make test`, which runs
+# this, is not tested.
 
 load helpers
 

@@ -1,5 +1,6 @@
-# What the tests of the control socket share: `load steps` after `load helpers`. $steps is a program that does what it is told,
-# and control.py can be imported; sessions leave nothing behind.
+# Helpers of the control socket's tests: `load steps` after `load helpers`. $steps is a
+# program that follows orders, and control.py can be imported; sessions leave nothing
+# behind.
 
 setup_file()
 {

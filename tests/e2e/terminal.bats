@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What tables look like on terminals of some widths, through a pager, and elsewhere.
+# Tables on terminals of several widths, through a pager, and elsewhere.
 
 load helpers
 

@@ -1,5 +1,5 @@
-# Triggers that are added and removed while a program runs. The truth is how long the program found its calls to take, and what
-# it was told to do.
+# Triggers are added and removed while a program runs. The truth is in the program's own
+# times of its calls, and in what it did by order of the test.
 
 load helpers
 load steps

@@ -1,5 +1,5 @@
-# What raises triggers, and when they do what they are for. The truth is what the program counted itself, and what it was told
-# to do.
+# Events that raise triggers, and when the triggers act. The truth is in the program's own
+# counts, and in what it did by order of the test.
 
 load helpers
 load steps

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What a trace says of itself, and every command that reads it repeats: that its recorder did not come to its end, or that
-# its file had no room.
+# A trace says, and every command that reads it repeats, that its manager did not finish it,
+# or that its file had no room.
 
 load helpers
 

@@ -1,5 +1,5 @@
 /*
- * Any bytes as a trace whose functions are to be named, and its heap's profiles appended.
+ * Any bytes as a trace to be symbolized, with its heap profiles appended.
  */
 #include <fcntl.h>
 #include <stdlib.h>

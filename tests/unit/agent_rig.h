@@ -1,7 +1,7 @@
 /*
- * What the tests of the agent's modules share: the agent's engine on memory of its own, and a decoder of what
- * it wrote, with a few lines of its own. The agent's interposed functions are not linked in unless a test
- * names their objects (Makefile).
+ * Helpers of the agent's tests: the agent's engine on memory of its own, and a decoder of
+ * its output, with a few lines of its own. The agent's interposed functions are not linked
+ * in unless a test names their objects (Makefile).
  */
 #ifndef FXT_TESTS_UNIT_AGENT_RIG_H
 #define FXT_TESTS_UNIT_AGENT_RIG_H

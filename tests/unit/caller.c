@@ -66,8 +66,9 @@ void enter(struct caller *caller, uint64_t function)
 			top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
 		}
 	}
-	/* In the agent's order: a snapshot may copy the frame meanwhile, and tells by its start that it is
-	 * new (writer/collect/snapshot.c). A compound literal is zeros first. */
+	/* In the agent's order: a snapshot may copy the frame at the same time, and knows
+	 * by its start that it is new (writer/collect/snapshot.c). A compound literal is
+	 * zeros first. */
 	uint64_t word = caller_word(caller, function);
 
 	top->call_site = top->stack_offset = 0;

@@ -1,6 +1,6 @@
 /*
- * Threads that call functions, as the hooks do: one that is told each call, and workers that make them at
- * random.
+ * Threads that call functions, as the hooks do: one that makes the calls it is given, and
+ * workers that make them at random.
  */
 #ifndef FXT_TESTS_UNIT_CALLER_H
 #define FXT_TESTS_UNIT_CALLER_H
@@ -18,7 +18,7 @@ struct caller {
 
 void caller_attach(struct caller *caller, struct fxt_engine *e);
 
-/* Counts an event inside of a hook as lost, as the hooks do. */
+/* Counts an event inside a hook as lost, as the hooks do. */
 void caller_nested(struct caller *caller);
 
 /* The hooks at the begin and end of a function, and both. */

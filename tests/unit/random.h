@@ -1,5 +1,5 @@
 /*
- * Random numbers that are the same in every run, for whoever sets random_state before.
+ * Random numbers that are the same in every run; set random_state first.
  */
 #ifndef FXT_TESTS_UNIT_RANDOM_H
 #define FXT_TESTS_UNIT_RANDOM_H

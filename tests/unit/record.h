@@ -1,6 +1,6 @@
 /*
- * What the tests of the encoders share: a record is compared word by word with literals worked out by hand
- * from the text of the format, in room that shows every word written too much.
+ * Helpers of the encoders' tests: a record is compared word by word with literals worked
+ * out by hand from the text of the format, in room that shows every word written too much.
  *
  * The macros take a call of an encoder that names its room `dst, capacity`, and make it several times.
  */

@@ -1,6 +1,6 @@
 /*
- * What the tests of the engine share: an engine on memory of its own, between pages that fault, and a manager
- * that takes its buffers.
+ * Helpers of the engine's tests: an engine on memory of its own, between pages that fault,
+ * and a manager that takes its buffers.
  */
 #ifndef FXT_TESTS_UNIT_RIG_H
 #define FXT_TESTS_UNIT_RIG_H
@@ -63,7 +63,7 @@ unsigned rig_save(struct rig *rig);
 void rig_start_manager(struct rig *rig);
 void rig_stop_manager(struct rig *rig);
 
-/* What a manager does at the end of the process: the rest goes into the trace. */
+/* Does what a manager does at the end of the process: the rest goes into the trace. */
 void rig_collect(struct rig *rig, enum fxt_ending ending);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the tests of the symbolizer share: they make raw archives as an agent and a manager would, have them
- * finished, and take apart what comes out by themselves.
+ * Helpers of the symbolizer's tests: they make raw archives as an agent and a manager
+ * would, have them finished, and decode the results by themselves.
  *
  * Tests run in the root of the sources; `directory` is an empty one of their own.
  */

@@ -8,7 +8,8 @@
 #include "agent/patch/flow.h"
 
 #ifdef __x86_64__
-/* Of the functions `one` and `other` the first is left out. What is in RDI at a call is in its order. */
+/* Of the functions `one` and `other` the first is excluded. The values of RDI at a call are
+ * in its order. */
 void one(void), other(void), hook(void);
 __asm__(".pushsection .text; .globl one, other, hook\n"
         "one: ret; other: ret; hook: ret; .popsection");

@@ -1,6 +1,6 @@
 /*
- * What a jump leaves open, against a recursion that knows its own depth: agent/interpose/jumps.c stands
- * before libc's functions in this program.
+ * The calls that a jump leaves, against a recursion that knows its own depth:
+ * agent/interpose/jumps.c interposes libc's functions in this program.
  */
 #include <ucontext.h>
 #include "agent_rig.h"
@@ -24,7 +24,8 @@ static __attribute__((noinline)) void descend(unsigned depth, unsigned target)
 	if (_setjmp(targets[depth]) == 0) {
 		deeper(depth + 1, target);
 	} else {
-		/* Those inside of this one are left; this one, and those around it, are not. */
+		/* The calls inside this one are left; this one, and those around it, are
+		 * not. */
 		assert_int_equal(depth, target);
 		assert_int_equal(agent_open_calls(), depth + 1);
 		assert_true(
@@ -93,7 +94,7 @@ static void abandoned_calls_are_recorded(void **state)
 	agent_rig_end(&rig);
 }
 
-/* Nothing is touched while nothing is recorded, and in a child whose engine is its parent's. */
+/* Nothing changes while nothing is recorded, and in a child with its parent's engine. */
 static void jumps_that_do_not_concern_us(void **state)
 {
 	struct rig rig;

@@ -174,7 +174,7 @@ static uint64_t erased_wanted(void)
 	return wanted ? strtoull(wanted, NULL, 10) : ERASED;
 }
 
-/* What the helper does, in a thread of its own: it gives up the table of descriptors. */
+/* The helper's work, in a thread of its own: it gives up the table of descriptors. */
 static void *erase(void *erased)
 {
 	uint64_t deadline = fxt_monotonic_ns() + UINT64_C(300000000000) + erased_wanted() * 1000000;
@@ -238,7 +238,7 @@ static bool is_as_before(const uint8_t *before, int (*function)(int))
 	return memcmp(before, (void *)(uintptr_t)function, CODE_BYTES) == 0;
 }
 
-/* Of a function that is left out, but has another in it that is recorded: they share no call of the hook. */
+/* An excluded function with a recorded one inlined into it: they share no call of the hook. */
 static void hooks_of_a_recorded_function_stay_inside_another(void **state)
 {
 	uint8_t before[CODE_BYTES], copied[CODE_BYTES];
@@ -306,8 +306,8 @@ static void only_jumps_that_are_always_taken_are_exits(void **state)
 }
 #endif
 
-/* Where a hook was called for a function that the code does not name, nothing is known of any of its calls.
- */
+/* If a hook was called for a function that the code does not name, nothing is known about
+ * its calls. */
 static void calls_are_told_of_where_the_function_is_named(void **state)
 {
 	(void)state;

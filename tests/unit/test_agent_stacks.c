@@ -1,6 +1,6 @@
 /*
- * Whose stack an address is on, against stacks laid out here; and the life of a thread, with each part of its
- * state broken in turn.
+ * The stack of an address, against stacks laid out here; and the life of a thread, with
+ * each part of its state broken in turn.
  */
 #include "agent_rig.h"
 #include "agent/hook/events.h"
@@ -24,8 +24,7 @@ static void own_stack(void **state)
 	assert_true(agent_stack_is_own(UINT64_C(0x7fffffffffff)));
 }
 
-/* 2 KiB are needed: by the bounds that the thread was told, and by none if it is on no stack that is known.
- */
+/* 2 KiB are needed: by the thread's own bounds, or by none if it is on no known stack. */
 static void short_stack(void **state)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -108,7 +107,7 @@ static size_t coroutine_calls(const struct fxt_thread_writer *writer)
 	return (size_t)(slot_top(slot) - fxt_slot_frames(&agent_engine, slot));
 }
 
-/* Bounds are known: each address belongs to the one whose stack it is on, whatever the distance. */
+/* With known bounds each address belongs to the stack it is on, whatever the distance. */
 static void known_bounds(void **state)
 {
 	struct fxt_thread_writer *writers[STACKS];
@@ -363,7 +362,8 @@ static void life(void **state)
 	assert_int_equal(agent_thread_state(), AGENT_THREAD_UNATTACHED);
 }
 
-/* A handler that came into a hook forks, say. What the hook records next ends later than that. */
+/* A handler that interrupted a hook forks, say. The hook's next record ends later than
+ * that. */
 static void slice_inside_hook(void **state)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;

@@ -38,7 +38,8 @@ static NOINLINE void same_walk(void)
 	for (unsigned i = 0; i < walk.count; i++) {
 		uint64_t address = (uint64_t)(uintptr_t)expected[(unsigned)first + i];
 
-		/* Of what a signal interrupted the walk has the address behind the first byte. */
+		/* For an interrupted frame the walk has the address after the instruction's
+		 * first byte. */
 		assert_true(walk.addresses[i] == address || walk.addresses[i] == address + 1);
 	}
 	if (walks++ == 0 || walk.count < shortest)
@@ -204,8 +205,8 @@ static void signal_frames(void **state)
 
 #if defined(__x86_64__)
 
-/* One instruction after the other, with a signal at each: prologues and epilogues too, and what the dynamic
- * linker and PLT entries do, whose tables have expressions. */
+/* One instruction after the other, with a signal at each: also in prologues, epilogues, the
+ * dynamic linker and PLT entries, with expressions in their tables. */
 static void step(int number, siginfo_t *info, void *context)
 {
 	(void)number;

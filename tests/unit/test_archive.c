@@ -86,8 +86,8 @@ static void sections(void **state)
 	assert_int_equal(archive.error, 0);
 }
 
-/* What is not plain calls alone is noted, with the sections that calls belong to; what lies side by side as
- * one. */
+/* Parts that are not plain calls alone are noted, with the sections that the calls belong
+ * to; adjacent parts as one. */
 static void parts(void **state)
 {
 	const uint64_t call[] = {0x0001000101040034, 100, 200}, other[] = {0x24, 100};
@@ -163,7 +163,7 @@ static void write_everything(struct fxt_archive_writer *archive, int fd)
 	fxt_archive_write_loss(archive, &first);
 }
 
-/* Where its records end, in bytes: the magic, an info of 2 words, ... */
+/* The ends of its records, in bytes: the magic, an info of 2 words, ... */
 static const unsigned ends[] = {8, 24, 32, 48, 72, 112, 136, 152, 176, 216, 224, 232, 240, 280};
 #define ENDS (sizeof(ends) / sizeof(*ends))
 

@@ -64,7 +64,7 @@ static void read_trace(const struct fxt_scan_sizes *sizes, const char *function,
 
 	is_wanted[name] = true;
 
-	/* Of a call nothing is hidden, whatever was chosen. */
+	/* No part of a call is hidden, whatever was chosen. */
 	struct fxt_filter filter = {.names = is_wanted, .to = UINT64_MAX};
 
 	scan.filter = &filter;
@@ -308,7 +308,8 @@ static void a_convoy(void **state)
 	switches(290, CPU, FXT_THREAD_STATE_BLOCKED, OTHER_THREAD, THREAD);
 	wait_for(THREAD, "pthread_mutex_lock", LOCK, 102, 295, 3);
 	call(THREAD, "handle", 100, 300);
-	/* A provider whose clock has another rate: the scan begins anew, and all that it told before. */
+	/* A provider with another clock rate: the scan restarts, and reports everything
+	 * again. */
 	PUT(&trace, provider_info, 2, "other", 5);
 	PUT(&trace, initialization, 2000000000);
 	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_inline(PROCESS, THREAD), TEXT("other"),
@@ -325,8 +326,8 @@ static void a_convoy(void **state)
 	forget_trace();
 }
 
-/* A thread that comes to a CPU in the midst of its wait, and finds that it has to go on waiting: what the
- * holder did meanwhile is told once. */
+/* A thread that comes to a CPU in its wait, and finds that it must continue to wait: the
+ * holder's work during that time is reported once. */
 static void a_wait_in_two_parts(void **state)
 {
 	(void)state;

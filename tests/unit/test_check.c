@@ -167,7 +167,7 @@ static const struct broken corpus[] = {
                 {ASYNC_BEGIN, 10, 7, ASYNC_END, 15, 7, ASYNC_END, 16, 7}},
 };
 
-/* Breaks no rule, and is told: `at` is the word of the offset. */
+/* Breaks no rule, and is reported: `at` is the word of the offset. */
 static const struct broken warned[] = {
         {"unknown type of record", 0, 1, {0x1a}},
         {"unknown type of record", 0, 1, {0x0000000000050010}},
@@ -185,7 +185,7 @@ static const struct broken warned[] = {
         {"step or end of a flow that never began", 0, 16,
                 {FLOW_END, 15, 7, 0x0002000100080054, 15, 5, 6, 7, 0x0002000100040054, 10, 5, 6, 20, CALL, 10,
                         20}},
-        /* Where the buffer was full, what it was in may have been lost. */
+        /* If the buffer was full, the slice around it may have been lost. */
         {"flow outside of every slice of its thread", 1, 4, {0x0000000000130010, FLOW_BEGIN, 15, 7}},
         {"end of an async event that never began", 1, 4, {0x0000000000130010, ASYNC_END, 15, 7}},
 };
@@ -339,7 +339,7 @@ static void no_provider(void **state)
 	is_sound("no provider");
 }
 
-/* What one provider registered, or registered before it was announced again, means nothing. */
+/* Registrations of one provider, or from before it was announced again, mean nothing. */
 static void tables_of_providers(void **state)
 {
 	static const uint64_t call[] = {CALL, 10, 20};
@@ -388,7 +388,7 @@ static void long_strings(void **state)
 		trace.count += 1 + bytes / 8;
 		is_broken_if(bytes > 32000, "string is longer than 32000 bytes");
 
-		/* An instant whose name is inline. */
+		/* An instant with an inline name. */
 		begin_trace(&trace);
 		record[0] = 0x0000000101000004 | (2 + bytes / 8) << 4 | (0x8000 | bytes) << 48;
 		record[1] = 10;
@@ -415,7 +415,7 @@ static void large_records(void **state)
 	}
 }
 
-/* Of many violations of one rule the first are kept, all are counted. */
+/* If many records break one rule, the first ones are kept, and all are counted. */
 static void many_violations(void **state)
 {
 	struct fxt_verdict verdict;

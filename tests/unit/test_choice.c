@@ -1,6 +1,6 @@
 /*
- * What is chosen of a trace: patterns, durations, and the filter of a walk, whose sums are those of a trace
- * that holds nothing else, its slices cut by hand.
+ * The choice of a part of a trace: patterns, durations, and the filter of a walk. Its sums
+ * are those of a trace with nothing else, its slices cut by hand.
  */
 #include "random.h"
 #include "trace.h"
@@ -137,7 +137,7 @@ enum { NAMES = 5, THREADS = 3, SLICES_MAX = 400 };
 struct made {
 	uint64_t start, end;
 	unsigned thread, name;
-	bool is_under; /* a slice of name 1, or inside of one */
+	bool is_under; /* a slice of name 1, or inside one */
 };
 
 static struct made slices[SLICES_MAX];
@@ -161,7 +161,7 @@ static void make_slices(unsigned thread, uint64_t start, uint64_t end, unsigned 
 
 static struct trace trace;
 
-/* What is open in a trace: of all slices, or of those that are cut by hand. */
+/* The open slices of a trace: all of them, or those cut by hand. */
 struct opened {
 	struct fxt_source source;
 	struct fxt_scan scan;

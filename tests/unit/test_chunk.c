@@ -83,7 +83,7 @@ static void circular_overfull(void **state)
 		rig_begin(&rig, CIRCULAR, bytes, FXT_ON_FULL_DROP);
 		assert_true(run(&rig, workers, 4, false) > 100000);
 		assert_true(rig.e.header->wrapped_count > 2);
-		/* What is left is the newest: at least the half that was not dropped. */
+		/* The newest records are left: at least the half that was not dropped. */
 		assert_true(rig.trace.bytes > rig.e.layout.rolling_bytes / 2);
 		rig_end(&rig);
 	}
@@ -281,8 +281,8 @@ static void no_reply_drop(void **state)
 	rig_end(&rig);
 }
 
-/* Loses 1000 calls, and finds room again in a hook whose record ends before `end`, into which a handler has
- * come. With a slice that began amid the loss, `end` is when that was. */
+/* Loses 1000 calls, and finds room again in a hook that a handler interrupted, whose record
+ * ends before `end`. With a slice that began during the loss, `end` is when that was. */
 static void lose_and_go_on(bool is_in_slice)
 {
 	struct rig rig;
@@ -344,7 +344,8 @@ static void wrong_replies(void **state)
 		call_until_switch(&caller);
 		reply.data64 += rig.e.header->durable_data_end;
 		rig_reply(&rig, reply);
-		/* On-full is block, and yet nobody waits for a manager that cannot be understood. */
+		/* On-full is block, and yet no thread waits for a manager that sends
+		 * invalid replies. */
 		for (lost = caller.slot->lost; caller.slot->lost < lost + 500;)
 			call(&caller, FUNCTION(1));
 		assert_true(rig.e.broken);
@@ -353,7 +354,7 @@ static void wrong_replies(void **state)
 	}
 }
 
-/* A reply nobody asked for. */
+/* An unexpected reply. */
 static void unasked_reply(void **state)
 {
 	struct rig rig;

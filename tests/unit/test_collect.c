@@ -42,8 +42,8 @@ static void *record_some(void *argument)
 	return NULL;
 }
 
-/* Two threads ended inside of calls, one of them deep; both rolling buffers are in use, and in streaming mode
- * the older one waits to be saved. */
+/* Two threads ended inside calls, one of them deep; both rolling buffers are in use, and in
+ * streaming mode the older one waits to be saved. */
 static void populate(struct rig *rig, enum fxt_buffering_mode mode)
 {
 	struct worker workers[2] = {{.calls = 400, .depth = 2000}, {.calls = 100, .depth = 5}};
@@ -113,8 +113,9 @@ static struct fxt_packet save_packet(const struct rig *rig)
 
 /* ---- one rule at a time ---- */
 
-/* Spoils a copy by `change`, takes the rest of it, and expects `error` and a reason with these words in it.
- * What is taken must be less than of the sound memory, or as much with `words` "". */
+/* Spoils a copy by `change`, takes the rest of it, and expects `error` and a reason with
+ * these words in it. It must yield fewer records than the sound memory, or as many with
+ * `words` "". */
 #define SPOILED(mode, change, error, words)                                                              \
 	do {                                                                                             \
 		struct rig rig;                                                                          \
@@ -194,7 +195,7 @@ static void chunks(void **state)
 	SPOILED(FXT_STREAMING, chunk->slot = FXT_SLOT_DURABLE, EPROTO, "no thread");
 }
 
-/* A chunk at the very end of the mapping, whose header would reach beyond it. */
+/* A chunk at the very end of the mapping, with a header that would reach beyond it. */
 static void chunk_at_the_end(void **state)
 {
 	(void)state;
@@ -378,7 +379,7 @@ static void packets(void **state)
 	PACKET_REFUSED(FXT_ONESHOT, packet.data32 = 0, "not streamed");
 }
 
-/* What was handed out is not handed out again, whatever came of it. */
+/* Records that were handed out are not handed out again, whatever happened to them. */
 static void a_turn_is_over(void **state)
 {
 	struct rig rig;
@@ -544,8 +545,8 @@ static void full_to_the_last_byte(void **state)
 	assert_true(filled > 0);
 }
 
-/* What was overwritten is shown between other slices, or as an instant where there is no room: the last
- * thread says that it begins in the future. */
+/* Overwritten time is shown between other slices, or as an instant if there is no room: the
+ * last thread claims that it begins in the future. */
 static void overwritten_without_room(void **state)
 {
 	static const int64_t before[] = {1, 4, 7, 8, 100, -(INT64_C(1) << 60)}; /* the one call, in ticks */

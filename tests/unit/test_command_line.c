@@ -44,7 +44,7 @@ static void defaults(void **state)
 	assert_int_equal(o.follow, FXT_FOLLOW_FORK | FXT_FOLLOW_EXEC);
 	assert_int_equal(o.duration_ns, 0);
 	assert_false(o.detach || o.decouple);
-	/* What follows the program is the program's. */
+	/* Arguments after the program are the program's. */
 	assert_ptr_equal(o.program, argv + 1);
 	assert_string_equal(o.program[3], "--help");
 }

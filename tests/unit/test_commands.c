@@ -1,6 +1,6 @@
 /*
- * What the subcommands of fxt print and return, as far as people and scripts rely on it; and that no broken
- * archive makes one of them crash or hang.
+ * The output and status of fxt's commands, as far as people and scripts rely on them; and
+ * no broken archive makes one of them crash or hang.
  */
 #include "random.h"
 #include "trace.h"
@@ -85,7 +85,8 @@ static void squeeze(char *to, const char *text)
 	*to = '\0';
 }
 
-/* That the lines appear in this order, with anything between them, however their columns are aligned. */
+/* Asserts that the lines appear in this order, with anything between them, however their
+ * columns are aligned. */
 static void has_lines(const char *const *lines, size_t count)
 {
 	static char squeezed[sizeof(printed)], wanted[1024];
@@ -179,7 +180,7 @@ static void check(void **state)
 	assert_string_equal(complained, "");
 }
 
-/* A record of a type that is not known is to be skipped: every command goes on behind it. */
+/* A record of an unknown type is skipped: every command goes on after it. */
 static void unknown_records(void **state)
 {
 	(void)state;
@@ -196,7 +197,8 @@ static void unknown_records(void **state)
 	                             "-: ok, 10 records, 1 warning\n");
 }
 
-/* Violations are told in the order of the file, whenever they are found: here only at the end. */
+/* Violations are reported in the order of the file, whenever they are found: here only at
+ * the end. */
 static void check_in_order(void **state)
 {
 	static const uint64_t words[] = {0x0002000101020024, 10, 0x0002000101040034, 10, 20, 0x1a};
@@ -301,7 +303,7 @@ static void report_by_thread(void **state)
 	        "12 records were lost: their calls are missing above");
 }
 
-/* Two calls of a forked child, inside of two of its parent's: they took less than a tick. */
+/* Two calls of a forked child, inside two of its parent's: they took less than a tick. */
 static void tree_of_inherited(void **state)
 {
 	(void)state;
@@ -347,7 +349,8 @@ static void info(void **state)
 	        "           3  duration-complete", "           1  flow-step", "           2  large-blob");
 }
 
-/* What waits and children take is not a call, to no command; a call's bytes are those of its own records. */
+/* The time of waits and children is not that of a call, in any command; a call's bytes are
+ * those of its own records. */
 static void calls_and_waits(void **state)
 {
 	(void)state;
@@ -413,7 +416,7 @@ static void run_all(const void *bytes, size_t count, int status[4])
 	}
 }
 
-/* Cut off anywhere: every whole record before is dumped, and the cut is told. */
+/* Truncated anywhere: every whole record before is dumped, and the truncation is reported. */
 static void cut_at_every_byte(void **state)
 {
 	static char whole[sizeof(printed)];
@@ -481,7 +484,7 @@ static void mutations(void **state)
 		for (size_t i = 0; i <= random_below(4); i++)
 			mutate(words, &bytes);
 		run_all(words, bytes, status);
-		/* What check finds nothing wrong with is readable to all. */
+		/* Every command reads a trace that check accepts. */
 		for (int i = 0; i < 3 && status[3] == FXT_DONE; i++)
 			assert_int_equal(status[i], FXT_DONE);
 	}

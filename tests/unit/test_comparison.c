@@ -1,6 +1,6 @@
 /*
- * What is called a difference: of traces that are all alike, dealt out to two sides in every way, and of
- * traces of which one function was changed. Each trace has one call of each function.
+ * Verdicts on differences: of equal traces, dealt out to two sides in every way, and of
+ * traces with one changed function. Each trace has one call of each function.
  */
 #include "trace.h"
 
@@ -56,7 +56,7 @@ static void add(enum fxt_side side, const uint64_t *of, unsigned functions)
 	        &comparison, side, &scan, &(struct fxt_functions){.items = items, .count = functions});
 }
 
-/* The traces whose bits are set are from after. */
+/* Traces with set bits are the later ones. */
 static void compare(unsigned after, unsigned functions)
 {
 	fxt_comparison_init(&comparison, TRACES);
@@ -74,8 +74,8 @@ static unsigned differences(void)
 	return count;
 }
 
-/* Of all ways to deal ten traces out, five a side, one in twenty may seem to differ, however many functions
- * there are. */
+/* Of all ways to deal ten traces out, five a side, at most one in twenty may seem to
+ * differ, however many functions there are. */
 static void nothing_differs(void **state)
 {
 	(void)state;
@@ -166,8 +166,8 @@ static void one_trace(void **state)
 	fxt_comparison_free(&comparison);
 }
 
-/* What is less than a hundredth is not tested; what is on one side is, as far as it has a value of nothing.
- */
+/* Functions with less than a hundredth are not tested; functions on one side are, if no
+ * calls count as a value. */
 static void small_and_absent(void **state)
 {
 	(void)state;

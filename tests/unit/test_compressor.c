@@ -49,7 +49,7 @@ static void end(struct rig *rig)
 	fclose(rig->file);
 }
 
-/* Records of `words` words each, of a type that nobody looks into. */
+/* Records of `words` words each, of an opaque type. */
 static void fill(struct rig *rig, size_t count, size_t words)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -86,7 +86,7 @@ static void replace(struct rig *rig, uint64_t at)
 	assert_int_equal(fxt_compressor_replace(&rig->compressor, at + 16, rig->expected + at + 16, 8), 0);
 }
 
-/* What zstd makes of a file is `bytes` of what is expected. */
+/* zstd unpacks `bytes` of the expected bytes from a file. */
 static void assert_unpacks(const struct rig *rig, size_t bytes)
 {
 	uint8_t *got = malloc(bytes + 1);
@@ -144,7 +144,7 @@ static void unpacked_while_it_runs(void **state)
 		fill(&rig, PIECE_CALLS, CALL_BYTES / 8);
 		assert_int_equal(append(&rig, (size_t)PIECE_CALLS * CALL_BYTES), 0);
 	}
-	/* With the lock held the file is what it is, but for a part of a frame. */
+	/* With the lock held the file does not change, except for a part of a frame. */
 	pthread_mutex_lock(&rig.compressor.lock);
 	struct fxt_compressor_queue *then = fxt_compressor_map_queue();
 	FILE *copy = tmpfile();

@@ -1,8 +1,8 @@
 /*
- * The control socket's server in every state of a session, without a program: what each call is refused with,
- * which requests wait and what they are replied to, and clients that go away meanwhile. The tables are those
- * of the Fuchsia trace controller. Clients and server are in one thread, so that every step happens when the
- * test has it happen.
+ * The control socket's server in every state of a session, without a program: the refusals
+ * of each call, the requests that wait and their replies, and clients that go away while
+ * they wait. The tables are those of the Fuchsia trace controller. Clients and server are
+ * in one thread, so that every step happens when the test has it happen.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void leave(int client)
 	serve();
 }
 
-/* Sends a request, whose id is 1 unless it is another; `params` NULL = none. */
+/* Sends a request with id 1, or with the id given; `params` NULL = none. */
 static void ask_as(int client, int id, const char *method, const char *params)
 {
 	char line[512];
@@ -101,8 +101,8 @@ static void ask(int client, const char *method, const char *params)
 	ask_as(client, 1, method, params);
 }
 
-/* What the client was sent since: "READY " for a state that was told, "1:ok " or "1:-32602 " for replies, and
- * "end" if the connection was closed. */
+/* Returns what the client has received since: "READY " for a state, "1:ok " or "1:-32602 "
+ * for replies, and "end" if the connection was closed. */
 static const char *heard(int client)
 {
 	static char words[2048];
@@ -145,7 +145,7 @@ static struct fxt_request keep(unsigned index, int id)
 	return kept;
 }
 
-/* The session is in that state now, and its listener is told. */
+/* Sets the session's state and notifies its listener. */
 static void enter(enum fxt_session_state state)
 {
 	session.recording.state = state;
@@ -324,7 +324,7 @@ static void what_a_stop_waits_for(void **state)
 	leave(client);
 }
 
-/* Whoever takes the place of a client that went away hears nothing of what that one waited for. */
+/* A client in the place of one that went away gets no replies to that one's requests. */
 static void waits_and_goes_away(void **state)
 {
 	int client = new_client(), other;
@@ -380,7 +380,7 @@ static void alerts_and_watchers(void **state)
 	assert_int_equal(server.controller.watcher_count, 0);
 }
 
-/* Triggers that calls raise while nobody waits push no other alert out. */
+/* Triggers that calls raise while no client waits push no other alert out. */
 static void alerts_amid_triggers(void **state)
 {
 	int client = new_client();
@@ -496,7 +496,7 @@ static void names(void **state)
 	(void)state;
 	assert_int_equal(fxt_control_open(&other, &session, &snapshots, "name", error, sizeof(error)), -1);
 	assert_string_equal(error, "a session named name runs already; choose another name with --session");
-	/* What a killed session leaves is a socket that nobody listens at. */
+	/* A killed session leaves a socket without a listener. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.60s/fxt/killed", directory);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "launcher/control/rpc.h"
 
-/* What the handler was told. */
+/* The handler's arguments. */
 static struct {
 	char lines[8][64];
 	unsigned line_count, too_long, closed;
@@ -176,7 +176,8 @@ static void no_replies_taken(void **state)
 	assert_int_equal(told.closed, 0);
 }
 
-/* Notifications go to all, also to one who takes nothing: that one is given up before memory is. */
+/* Notifications go to all clients, also to one that reads nothing: its connection is closed
+ * before memory runs out. */
 static void too_much_to_be_sent(void **state)
 {
 	static char line[60000];

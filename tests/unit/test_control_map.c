@@ -219,7 +219,8 @@ static void many(void **state)
 	}
 }
 
-/* What does not fit as a whole is there in parts; what does not fit at all is told. */
+/* Memory that does not fit as a whole is mapped in parts; a part that does not fit at all
+ * is reported. */
 static void within_a_limit(void **state)
 {
 	struct fxt_control_map map;

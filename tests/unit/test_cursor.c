@@ -222,7 +222,8 @@ static void arguments(void **state)
 	double number;
 
 	(void)state;
-	/* An instant with 11 arguments, each of the name 4 but for the string's, which is inline. */
+	/* An instant with 11 arguments, each named 4 except the string's, which has an
+	 * inline name. */
 	DECODE(view, all, 0x0003000201b00154, 10, 0x0000000000040010, 0xfffffffb00040011, 0xee6b280000040012,
 	        0x0000000000040023, 0xfffffffed5fa0e00, 0x0000000000040024, 10000000000, 0x0000000000040025,
 	        0x3fe0000000000000, 0x0000800380030036, ABC, ABC, 0x0000000000040027, 0xdeadbeef,
@@ -488,7 +489,7 @@ static void cut_at_every_byte(void **state)
 	}
 }
 
-/* Of an archive of which some parts are to be seen those records alone, at their places. */
+/* If only some parts of an archive are to be seen, only their records are, at their places. */
 static void parts_of_an_archive(void **state)
 {
 	static const uint64_t words[] = {0x0016547846040010, 0x24, 1, 0x24, 2, 0x24, 3, 0x24, 4, 0x24, 5};
@@ -535,7 +536,8 @@ static void size_zero(void **state)
 	}
 }
 
-/* The size of a large record has 32 bits: here 0x10004 words, of which a reader of 12 bits would see 4. */
+/* The size of a large record has 32 bits: here 0x10004 words; a reader of 12 bits would see
+ * 4. */
 static void large_record(void **state)
 {
 	size_t words = 1 + 0x10004 + 1, bytes = (0x10004 - 3) * 8;

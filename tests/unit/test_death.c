@@ -1,5 +1,5 @@
 /*
- * What is known of a process that was killed without a word of its own.
+ * The reported death of a process that was killed without a note of its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>

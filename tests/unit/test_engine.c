@@ -306,8 +306,8 @@ static void records_while_stopped_are_refused(void **state)
 	call(&caller, FUNCTION(1));
 	fxt_engine_stop(&rig.e);
 	assert_false(fxt_chunk_reserve(&rig.e, caller.writer, 3));
-	/* A record of the run before, whose thread comes too late: there is room for those of the next one.
-	 */
+	/* A record of the previous run, of a thread that comes too late: there is room for
+	 * those of the next one. */
 	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_RETAIN), 0);
 	assert_false(fxt_chunk_reserve(&rig.e, caller.writer, 3));
 	assert_false(fxt_chunk_is_dropping(&rig.e, caller.writer));

@@ -32,7 +32,7 @@ static int fill(void **state)
 	return 0;
 }
 
-/* The call writes a record of so many words, of which the first and the last are these. */
+/* The call writes a record of so many words, with these first and last words. */
 #define ACCEPTED(call, words, first, last)          \
 	do {                                        \
 		SIZED(call, words);                 \

@@ -60,7 +60,7 @@ static void end(struct fxt_thread thread, uint64_t end)
 	        0);
 }
 
-/* What became of a function on one thread, or on all of them for thread 0. */
+/* The figures of a function on one thread, or on all threads for thread 0. */
 static struct fxt_function found(const char *name, uint64_t thread)
 {
 	uint32_t id = fxt_tables_intern(&scan.tables, fxt_span(name));
@@ -208,8 +208,8 @@ static void losses(void **state)
 	forget_trace();
 }
 
-/* Malformed records are left out and counted, and so are ends without a begin, before which they are: g
- * begins last, and is never ended. Behind a fault nothing is read. */
+/* Malformed records are skipped and counted, and so are ends without a begin, before which
+ * they are: g begins last, and is never ended. Nothing is read after a fault. */
 static void broken_trace(void **state)
 {
 	static const uint64_t words[] = {0x0002000101040034, 30, 20, 0x11, 0x0002000101030024, 7};

@@ -60,7 +60,8 @@ static void order(void **state)
 	}
 }
 
-/* So many wait that rows go on in files, of two threads in turn; each round half of them leave. */
+/* So many events wait that rows continue in files, for two threads in turn; each round half
+ * of them leave. */
 static void long_rows(void **state)
 {
 	struct fxt_heap_queue rows[2] = {0};

@@ -1,6 +1,6 @@
 /*
- * What indices mean: the same as in an array that has room for all of them, in memory that what was
- * registered bounds.
+ * The meaning of indices: the same as in an array with room for all of them, in memory
+ * bounded by the registrations.
  */
 #include "reader/trace/index_table.h"
 #include "random.h"

@@ -109,7 +109,8 @@ static void few(void **state)
 	fxt_lanes_free(&lanes);
 }
 
-/* Of too many rows or lanes the slices are counted; each lane has an item of its own, whatever the limit. */
+/* Slices beyond the limits of rows or lanes are counted; each lane has an item of its own,
+ * whatever the limit. */
 static void too_many_lanes(void **state)
 {
 	struct fxt_lane_item slice = {.start = 10, .end = 20, .count = 3};

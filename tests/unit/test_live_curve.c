@@ -50,8 +50,8 @@ static void few_moments_are_all_there(void **state)
 	free(curve.points);
 }
 
-/* Of many moments, in bursts and far apart, each peak and each valley is there that is the highest or the
- * lowest of a thousandth of the time. */
+/* For many moments, in bursts and far apart, each peak and each valley is kept that is the
+ * highest or the lowest of a thousandth of the time. */
 static void of_many_the_extremes_stay(void **state)
 {
 	struct fxt_live_curve curve;
@@ -74,7 +74,7 @@ static void of_many_the_extremes_stay(void **state)
 	for (size_t i = 0; i < curve.count; i++)
 		valleys += curve.points[i].bytes == 0;
 	assert_int_equal(valleys, 1);
-	/* Within each step that points were left out of, what is highest is what was. */
+	/* Within each step with dropped points, the highest point is the real one. */
 	for (size_t i = 0, at = 0; i + 1 < curve.count;) {
 		uint64_t step = curve.points[i].ns >> curve.step_bits, had = 0, has = 0;
 

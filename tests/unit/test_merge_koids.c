@@ -74,7 +74,7 @@ static void ids_of_other_producers_stay_apart(void **state)
 		}
 		if (t == 2)
 			assert_int_not_equal(fxt_merge_flow(&trace, seen[1][0]), seen[1][0]);
-		/* Who began this one is not in the trace: it is another trace's. */
+		/* The parent of this one is not in the trace: it is another trace's. */
 		assert_int_equal(fxt_merge_flow(&trace, UINT64_C(77) << 32 | 1), UINT64_C(77) << 32 | 1);
 		fxt_merge_koids_free(&trace);
 	}

@@ -1,6 +1,6 @@
 /*
- * What fxtrun --auto counts, and which functions it chooses: counts are made by hand, and records by the
- * encoder.
+ * The counts of fxtrun --auto, and the functions it chooses: counts are made by hand, and
+ * records by the encoder.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void few_and_long_ones_stay(void **state)
 	assert_int_equal(choose(1, 0.2, chosen), 0);
 }
 
-/* What the buffers still held of them says nothing. */
+/* Records that the buffers still held of them do not count. */
 static void muted_ones_count_no_more(void **state)
 {
 	uint32_t chosen[FUNCTIONS];
@@ -108,7 +108,8 @@ static size_t put(uint64_t *to, enum fxt_event_type type, uint32_t category, uin
 	        fxt_string_index(name), start, &argument, arguments, end);
 }
 
-/* Complete or begun ones, of functions whose indices last, whatever else their records have. */
+/* Complete or begun calls, of functions with lasting indices, whatever else their records
+ * have. */
 static void calls_of_every_form(void **state)
 {
 	struct fxt_call_counts session;

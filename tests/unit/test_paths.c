@@ -190,7 +190,7 @@ static void inherited(const char *name, uint64_t start, uint64_t end)
 	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
 }
 
-/* main and serve have no time but that of the calls inside of them, of those that are chosen. */
+/* main and serve have only the time of the chosen calls inside them. */
 static void inside_of_inherited(void **state)
 {
 	(void)state;
@@ -228,7 +228,7 @@ static void inside_of_inherited(void **state)
 	}
 }
 
-/* One thread's calls of a tree by thread, below a node of a tree whose names have other ids. */
+/* One thread's calls of a tree by thread, below a node of a tree with other name ids. */
 static void add_part(void **state)
 {
 	struct fxt_paths sum;

@@ -1,6 +1,6 @@
 /*
- * Slices played forward: of random traces, in pieces of any size, each comes once, in the order of time, with
- * its depth, and what begins ends around what is inside of it.
+ * Slices played forward: of random traces, in pieces of any size. Each comes once, in the
+ * order of time, with its depth, and a slice begins before and ends after those inside it.
  */
 #include "trace.h"
 
@@ -13,7 +13,7 @@ static struct fxt_scan scan;
 static struct fxt_source source;
 static struct fxt_timeline timeline;
 
-/* What was put in, by start: no two slices have the same. */
+/* The slices put in, by start: no two have the same. */
 static struct made {
 	uint64_t start, end;
 	uint32_t depth;
@@ -37,7 +37,8 @@ static struct made *find(uint64_t start)
 	return NULL;
 }
 
-/* Calls of a thread, whose times are its number modulo the number of threads; returns where they end. */
+/* Calls of a thread, with times that are its number modulo the number of threads; returns
+ * where they end. */
 static uint64_t make_calls(uint64_t thread, uint64_t at, uint32_t depth, bool with_marks)
 {
 	for (uint64_t i = below(5); i > 0 && trace.count < COUNT(trace.words) - 100; i--) {
@@ -183,7 +184,7 @@ static void each_slice_comes_once(void **state)
 	}
 }
 
-/* Who has seen enough is not called again. */
+/* A listener that has seen enough is not called again. */
 static void it_ends_when_told(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /*
- * The life of a provider without one: packets and shared memory as an agent would write them, and none that
- * would not. What a state allows is written down here once more, by hand, as the drawing of provider.h has
- * it.
+ * The life of a provider without one: packets and shared memory as an agent would write
+ * them, and others that it would not. The calls allowed in each state are written down here
+ * again, by hand, from the drawing in provider.h.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,7 +129,8 @@ static void the_drawing(void **state)
 			        ends[from][to] == '1');
 }
 
-/* One that is told to stop before anything is known of it may have begun, as it was told when it was born. */
+/* A provider that is told to stop before anything is known about it may have begun, as its
+ * birth says. */
 static void a_stop_before_the_start_is_known(void **state)
 {
 	struct fxt_control *control = p.memory.control;
@@ -200,7 +201,8 @@ static void runs_that_follow_commands(void **state)
 	assert_false(p.incomplete || p.misplaced);
 }
 
-/* What calls have raised are alerts, each once, however many packets told of it, and if none did. */
+/* Triggers raised by calls are alerts, each once, however many packets report it, and also
+ * without a packet. */
 static void triggers_that_calls_raise(void **state)
 {
 	uint32_t *triggered = &p.memory.control->triggered;
@@ -344,7 +346,7 @@ static void more_packets_than_the_ring_holds(void **state)
 	aborted();
 }
 
-/* What does not go together. */
+/* Invalid combinations. */
 static void invalid(void **state)
 {
 	struct fxt_provider good;
@@ -414,7 +416,7 @@ static void a_whole_life(void **state)
 	assert_int_equal(p.runs, 1);
 }
 
-/* The packet is in the ring when the end is told: it is not lost. */
+/* The packet is in the ring when the end is reported: it is not lost. */
 static void started_at_the_end(void **state)
 {
 	(void)state;
@@ -454,7 +456,7 @@ static blkcnt_t writers_of_control(const struct fxt_memory *memory)
 	return status.st_blocks;
 }
 
-/* Every table of calls left out: the first, the last, and that of threads that have ended. */
+/* Every table of elided calls: the first, the last, and that of threads that have ended. */
 static void pages_are_given_back(void **state)
 {
 	static const uint32_t tables[] = {0, FXT_ELIDED_THREADS - 1, FXT_ELIDED_RECYCLED};

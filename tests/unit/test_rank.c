@@ -7,8 +7,8 @@
 #include <math.h>
 #include "reader/stats/rank.h"
 
-/* Twice U: the pairs in which the second sample, the values whose bits are set, is above, and half of the
- * ties. */
+/* Twice U: the pairs in which the second sample (the values with set bits) is above, and
+ * half of the ties. */
 static int pairs(const double *values, unsigned count, unsigned second)
 {
 	int u = 0;
@@ -133,7 +133,8 @@ static double choose(unsigned n, unsigned k)
 	return ways;
 }
 
-/* 60 values of which 40, 13 and 7 are equal: how many of each are in the first sample tells its ranks. */
+/* 60 values with groups of 40, 13 and 7 equal ones: the number of each in the first sample
+ * determines its ranks. */
 static void many_ties(void **state)
 {
 	static const unsigned counts[] = {40, 13, 7}, ranks[] = {41, 94, 114}; /* twice the mean of each */

@@ -18,7 +18,7 @@ static uint64_t by_division(uint64_t ticks, uint64_t ticks_per_second)
 	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
-/* Of any number of bits: small and large ones matter alike. */
+/* A number of any size: small and large ones matter alike. */
 static uint64_t random_bits(void)
 {
 	uint64_t random = random_number();

@@ -296,7 +296,7 @@ static void names_at_the_end(void **state)
 	}
 }
 
-/* A program that registers one function, whose name is late: nobody can have looked it up. */
+/* A program that registers one function with a late name: no lookup can have finished. */
 static void take_late(struct rig *rig, void (*function)(void), char text[1000])
 {
 	uint64_t records[4000];
@@ -332,7 +332,7 @@ static void late_names(void **state)
 	end(&rig);
 }
 
-/* One that does not fit into the room stays a placeholder, and that is told. */
+/* A name that does not fit into the room stays a placeholder, and that is reported. */
 static void late_and_long(void **state)
 {
 	struct rig rig;

@@ -47,7 +47,8 @@ static void put_word(uint64_t word)
 	ring.page->data_head += sizeof(word);
 }
 
-/* A record of so many bytes, whose body is `first` and zeros, and whose trailer says who and when. */
+/* A record of so many bytes, with `first` and zeros as its body, and the thread and time in
+ * its trailer. */
 static void put_record(
         uint32_t type, uint16_t misc, uint16_t bytes, uint64_t first, uint32_t tid, uint64_t ns)
 {
@@ -122,7 +123,7 @@ static void round_the_ring(void **state)
 	}
 }
 
-/* What cannot be the kernel's ends the reading of what is there, and no more. */
+/* Records that the kernel cannot have written end the reading of that ring, and no more. */
 static void broken_ring(void **state)
 {
 	struct fxt_perf_record record;
@@ -325,8 +326,9 @@ static void recording_stops_and_starts(void **state)
 	LOG_IS({CAME(10, TID), LEFT(20, TID, SUSPENDED), CAME(40, OTHER), LEFT(50, OTHER, BLOCKED)});
 }
 
-/* The time of a command is that of the ticks, the times of records are converted: one that was taken already
- * may come out a little later than the command. Nobody leaves a CPU before they came. */
+/* The time of a command is in ticks, and the times of records are converted: a record that
+ * was read already may be a little later than the command. No thread leaves a CPU before it
+ * came. */
 static void a_command_behind_a_record(void **state)
 {
 	(void)state;
@@ -362,8 +364,9 @@ static bool is_asleep(uint32_t tid)
 	return strstr(line, ") S ") != NULL;
 }
 
-/* The one who gives a command is held up, and meanwhile a reader finds no command and takes what happened.
- * What it took is not of a time from which on the command holds: it would have been lost to it. */
+/* The thread that gives a command is held up, and at that time a reader finds no command
+ * and reads events. Their times must be before the command's: otherwise the command would
+ * lose them. */
 static void a_reader_that_does_not_see_the_command_yet(void **state)
 {
 	pthread_t thread;
@@ -476,7 +479,7 @@ static void into_an_archive(void **state)
 	fclose(file);
 }
 
-/* Of the one thread that there is. */
+/* Events of the only thread. */
 static void name_thread(uint64_t koid, const char *name)
 {
 	struct fxt_thread_slot *slot = fxt_control_slot(w.control, 0);
@@ -573,8 +576,8 @@ static void when_anything_is_recorded(void **state)
 
 /* ---- all CPUs ---- */
 
-/* Threads go from CPU to CPU and end, before any of that is read: all of it is told, in the order of its
- * times (of a stay it is the end that counts: only then it is logged). */
+/* Threads go from CPU to CPU and end, before any of that is read: everything is reported in
+ * the order of time (a stay counts at its end, because only then it is logged). */
 static void a_thread_that_ended_ran_elsewhere(void **state)
 {
 	enum { CPUS = 7, STAYS = 12, STEP = 100 };

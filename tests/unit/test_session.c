@@ -178,7 +178,7 @@ static void the_last_provider_counts(void **state)
 	assert_string_equal(states, "ISsPp");
 }
 
-/* A provider that does not answer holds up nobody after the deadline. */
+/* A provider that does not answer holds up the session only until the deadline. */
 static void the_deadline(void **state)
 {
 	(void)state;
@@ -219,7 +219,7 @@ static void who_is_refused(void **state)
 	assert_int_equal(session.count, 0);
 }
 
-/* Ends that are put off are told when the session may tell them again. */
+/* Deferred ends are reported when the session may report again. */
 static void ends_that_are_put_off(void **state)
 {
 	struct fxt_provider *p = connect_provider();
@@ -233,7 +233,7 @@ static void ends_that_are_put_off(void **state)
 	assert_true(fxt_session_is_valid(&session));
 }
 
-/* What does not go together. */
+/* Invalid combinations. */
 static void invalid(void **state)
 {
 	struct fxt_session good;

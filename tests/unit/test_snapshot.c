@@ -1,6 +1,6 @@
 /*
- * Snapshots of an engine whose threads do not stop for them: every one is of one piece, and has the newest
- * calls of each thread and the calls still open.
+ * Snapshots of an engine with threads that do not stop for them: every one is consistent,
+ * and has the newest calls of each thread and the open calls.
  */
 #include "caller.h"
 #include "writer/collect/internal.h"
@@ -132,8 +132,9 @@ static void of_a_small_one_that_wraps_all_the_time(void **state)
 }
 
 /*
- * While frames are copied a thread may leave a call and begin another, whose frame then is half of each. Such
- * a frame began after the copy did: it is left out, and the calls around it stay.
+ * While frames are copied a thread may leave a call and begin another; the frame then is
+ * half of each. Such a frame began after the copy did: it is dropped, and the calls around
+ * it stay.
  */
 static void a_call_that_begins_meanwhile(void **state)
 {
@@ -167,8 +168,8 @@ static void a_call_that_begins_meanwhile(void **state)
 }
 
 /*
- * A call that was left out, and the one around it, which is recorded, end while their frames are copied: the
- * one inside has no record by which it could be told, and is over all the same.
+ * An elided call, and the recorded one around it, end while their frames are copied: the
+ * inner one has no record that shows it, and is over nevertheless.
  */
 static void calls_that_end_meanwhile(void **state)
 {
@@ -245,7 +246,8 @@ static void of_memory_that_breaks_the_rules(void **state)
 	rig_end(&rig);
 }
 
-/* Many slots may claim the same large stack, whose copies would take terabytes: the first has it. */
+/* Many slots may claim the same large stack, and copies of it would take terabytes: the
+ * first slot gets it. */
 static void of_slots_that_share_a_stack(void **state)
 {
 	struct fxt_snapshot snapshot;

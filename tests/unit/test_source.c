@@ -103,7 +103,7 @@ static void pipe_without_room(void **state)
 	assert_string_equal(error, "a pipe: cannot be copied to a temporary file: No such file or directory");
 }
 
-/* What is behind the size it had does not belong to it; what is gone ends the reading. */
+/* Bytes beyond the original size do not belong to it; missing bytes end the reading. */
 static void file_that_changes(void **state)
 {
 	int fd = memory_file_of(words, sizeof(words));

@@ -117,7 +117,7 @@ static void sorted(void **state)
 		struct fxt_spill spill;
 		uint64_t sum = 0;
 
-		/* Of runs of one item there would be too many. */
+		/* Runs of single items would be too many. */
 		if (rooms[r] < 1000)
 			continue;
 		fill(&spill, rooms[r]);

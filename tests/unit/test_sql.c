@@ -118,7 +118,7 @@ static void calls(void **state)
 	answers("SELECT start, duration, lost FROM trace", "1000|100|0 ");
 }
 
-/* What the tracer made a thread wait is in its calls, and not in the sums of these. */
+/* Time in which the tracer made a thread wait is in its calls, and not in their sums. */
 static void tracer_waits(void **state)
 {
 	(void)state;
@@ -135,7 +135,7 @@ static void tracer_waits(void **state)
 	answers("SELECT function, duration, self FROM calls ORDER BY start", "main|100|30 f|40|40 g|30|15 ");
 }
 
-/* What limits a query by names, threads and the like, and values that can limit nothing. */
+/* Limits of a query by names, threads and the like, and values that can limit nothing. */
 static void conditions(void **state)
 {
 	(void)state;
@@ -167,7 +167,7 @@ static void conditions(void **state)
 	        "20 ");
 }
 
-/* Waits, one of which was written late; marks at the ends of arrows are none. */
+/* Waits, one of which was written late; marks at the ends of arrows are not waits. */
 static void waits(void **state)
 {
 	(void)state;
@@ -292,8 +292,8 @@ static void random_trace(uint64_t seed)
 
 #define ALL "id, start, end, self, calls, depth, tid, function, caller, caller_function"
 
-/* A query whose conditions limit what is read answers as one whose do not: they are behind a LIMIT, which
- * they cannot be moved across. */
+/* A query with conditions that limit reading answers like one without: there they are
+ * behind a LIMIT, and cannot be moved across it. */
 static void limits(void **state)
 {
 	static const struct {

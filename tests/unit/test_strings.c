@@ -82,7 +82,7 @@ static void decision_on_another(void **state)
 	rig_end(&rig);
 }
 
-/* What has no durable index is found as such. */
+/* A name without a durable index is found as such. */
 static void indices_run_out(void **state)
 {
 	struct rig rig;
@@ -270,8 +270,8 @@ static void many_threads_circular(void **state)
 	free(workers);
 }
 
-/* Threads end without leaving their calls, and with losses nobody has shown: all is counted when the slot
- * goes. */
+/* Threads end without leaving their calls, and with losses that were not shown: all is
+ * counted when the slot is reused. */
 static void *end_inside(void *argument)
 {
 	struct worker *w = argument;

@@ -1,6 +1,6 @@
 /*
- * Where a finished archive goes: over the raw one, into another file, to a device; and what happens when it
- * cannot be written to its end.
+ * The place of a finished archive: over the raw one, into another file, to a device; and
+ * failures to write it to its end.
  */
 #include "symbolizer.h"
 

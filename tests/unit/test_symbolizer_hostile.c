@@ -136,8 +136,8 @@ static void of_contradicting_announcements_the_first_holds(void **state)
 	assert_string_equal(string_of(finish(raw), 1), "first.so+0x100001");
 }
 
-/* 5,000 modules over and over each other, and a placeholder in each. Quadratic work would be told by the
- * limit on the time of tests. */
+/* 5,000 modules that overlap, and a placeholder in each. The limit on the time of tests
+ * would show quadratic work. */
 static void thousands_of_modules(void **state)
 {
 	struct raw *raw = begin_raw();

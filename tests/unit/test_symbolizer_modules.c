@@ -30,7 +30,7 @@ static struct raw *begin_layout(void)
 	return raw;
 }
 
-/* What the address `offset` behind a symbol of layout.so is called. */
+/* The name of the address `offset` bytes after a symbol of layout.so. */
 static const char *name_at(const char *symbol, int64_t offset)
 {
 	struct raw *raw = begin_layout();

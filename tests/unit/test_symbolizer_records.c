@@ -1,6 +1,6 @@
 /*
- * What becomes of the records of an archive: which are rewritten and how, which stay, and what happens where
- * it cannot be read.
+ * The records of an archive after symbolizing: which are rewritten and how, which stay, and
+ * what happens if it cannot be read.
  */
 #include "symbolizer.h"
 #include "writer/shared/shared.h"

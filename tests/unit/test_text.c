@@ -92,8 +92,8 @@ static void times(void **state)
 		assert_string_equal(fxt_time_text(times[i].ns).text, times[i].text);
 }
 
-/* What could move a terminal's cursor, colour what follows, or turn it about, in names of one character each.
- */
+/* Characters that could move a terminal's cursor, colour the text after them, or reverse
+ * its direction, in names of one character each. */
 static void controls(void **state)
 {
 	static const struct {

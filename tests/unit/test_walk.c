@@ -182,7 +182,7 @@ static void out_of_order(void **state)
 	close_trace();
 }
 
-/* What was open in a process that was killed lasts until then; elsewhere until the end. */
+/* Open slices of a killed process last until its death; others until the end. */
 static void killed(void **state)
 {
 	(void)state;
@@ -529,7 +529,7 @@ static void is_as_modelled(const struct fxt_functions *threads, uint64_t seed, i
 	}
 }
 
-/* What follows from how a trace is divided, must be the same whatever that is. */
+/* Results must not depend on how a trace is divided. */
 static const struct {
 	struct fxt_scan_sizes sizes;
 	unsigned workers;
@@ -568,7 +568,7 @@ static void random_traces(void **state)
 
 /* ---- block by block ---- */
 
-/* What one walker has seen of the slices within a window: as many numbers as that says. */
+/* A digest of the slices within a window that one walker has seen. */
 static struct {
 	uint64_t from, to;
 	uint64_t numbers[SLICES_MAX * 6];
@@ -616,7 +616,7 @@ static int by_first_number(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Returns how many blocks were left out. */
+/* Returns how many blocks were dropped. */
 static size_t walk_within(bool omit)
 {
 	struct fxt_walker walker;

@@ -1,5 +1,6 @@
 /*
- * What the tests of the reader share: a trace put together record by record, by the encoders or word by word.
+ * Helpers of the reader's tests: a trace put together record by record, by the encoders or
+ * word by word.
  */
 #ifndef FXT_TESTS_UNIT_TRACE_H
 #define FXT_TESTS_UNIT_TRACE_H

@@ -1,6 +1,7 @@
 /*
- * clock SECONDS: calls sleeping(), which takes so long, and reads CLOCK_MONOTONIC right before and after the
- * call, and first and last inside of it. Prints the shortest and the longest the call can have been, in ns.
+ * clock SECONDS: calls sleeping() for that time, and reads CLOCK_MONOTONIC right before and
+ * after the call, and first and last inside it. Prints the shortest and the longest the
+ * call can have been, in ns.
  */
 #include <stdio.h>
 #include <stdlib.h>

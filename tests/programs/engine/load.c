@@ -1,7 +1,8 @@
 /*
- * load THREADS ROUNDS [WITH [SEED]]: so many threads, "load 0" and on, do so many rounds of two calls, and
- * count the calls that returned. Prints "tid calls" for each thread, tab-separated, and ends with status 3.
- * WITH says what becomes of the manager, which is the parent or $MANAGER:
+ * load THREADS ROUNDS [WITH [SEED]]: THREADS threads, "load 0" and on, do ROUNDS rounds of
+ * two calls, and count the calls that returned. Prints "tid calls" for each thread,
+ * tab-separated, and ends with status 3. WITH says what happens to the manager, which is
+ * the parent or $MANAGER:
  *
  *   stop     stopped while the first half of the rounds is done
  *   pause    stopped until every thread waits for it

@@ -1,7 +1,8 @@
 /*
- * stalled TIMES [kill]: a signal handler holds a thread that it found inside of a hook, while three others
- * fill the buffer several times; so many times over. Then prints "tid calls" for each thread, tab-separated,
- * counted as they returned; with "kill" while the thread is held once more, and SIGKILL follows.
+ * stalled TIMES [kill]: a signal handler holds a thread that it found inside a hook, while
+ * three others fill the buffer several times; TIMES times over. Then prints "tid calls" for
+ * each thread, tab-separated, counted as they returned; with "kill" while the thread is
+ * held once more, and SIGKILL follows.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /*
- * Four threads, or processes that share the memory, all made by a clone() that leaves them the thread-local
- * storage of their creator, which goes on meanwhile. Prints how many calls were made.
+ * Four threads, or processes that share the memory, all made by a clone() that leaves them
+ * the thread-local storage of their creator, which runs on. Prints how many calls were
+ * made.
  */
 #include <linux/futex.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /*
- * What the programs of these tests call, and how often they did, also their children: report() prints
- * "function calls", tab-separated.
+ * Functions that the programs of these tests call, with counters, also for their children:
+ * report() prints "function calls", tab-separated.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * What a process can see of a thread that it did not start, and must not be hindered by: signals that it
- * waits for, changes of user in all its threads, also in itself, calls that only a process of one thread may
- * make.
+ * Things that a process can notice of a thread that it did not start, and must not be
+ * hindered by: signals that it waits for, changes of user in all its threads, also in
+ * itself, calls that only a process of one thread may make.
  */
 #include "count.h"
 #include <dirent.h>

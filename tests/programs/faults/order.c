@@ -1,7 +1,8 @@
 /*
- * Hooks that come out of order, as from objects of which only some are instrumented: exits without an entry,
- * entries without an exit; a thread that hops from one processor to another at every call; threads that run
- * when the process exits, and after all of its handlers and destructors.
+ * Hooks that come out of order, as if only some objects were instrumented: exits without an
+ * entry, entries without an exit; a thread that hops from one processor to another at every
+ * call; threads that run when the process exits, and after all of its handlers and
+ * destructors.
  */
 #include "count.h"
 #include <pthread.h>

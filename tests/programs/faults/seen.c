@@ -1,6 +1,6 @@
 /*
- * Prints what a process can see of itself, one fact a line: descriptors, environment, signals, limits,
- * threads, identity. A tracer's own variables are left out.
+ * Prints what a process can see of itself, one fact a line: descriptors, environment,
+ * signals, limits, threads, identity. A tracer's own variables are skipped.
  */
 #include <dirent.h>
 #include <signal.h>

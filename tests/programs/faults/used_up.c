@@ -1,6 +1,6 @@
 /*
- * Uses its stack up again and again, each time by frames of another size, and goes on: prints the number of
- * its calls.
+ * Uses its stack up again and again, each time by frames of another size: prints the number
+ * of its calls.
  */
 #include <setjmp.h>
 #include <signal.h>

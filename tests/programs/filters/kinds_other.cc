@@ -1,4 +1,4 @@
-/* Of kinds.cc: static functions that are called as others there are. */
+/* Static functions for kinds.cc that have the names of others there. */
 #include <vector>
 
 int other_file(int a);

@@ -1,6 +1,6 @@
 /*
- * A signal handler that is left out forks amid recorded calls, and libc calls recorded functions around that.
- * Ends after FORKS of these at the earliest.
+ * An excluded signal handler forks inside recorded calls, and libc calls recorded functions
+ * around that. Ends after at least FORKS of these.
  */
 #include <errno.h>
 #include <pthread.h>

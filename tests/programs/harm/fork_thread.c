@@ -1,4 +1,4 @@
-/* A forked child whose first calls are on a new thread, then on the forked one too. */
+/* A forked child makes its first calls on a new thread, then also on the forked one. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

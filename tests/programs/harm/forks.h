@@ -1,7 +1,7 @@
 /*
- * Processes that are made inside of hooks: each goes on with what was interrupted, and counts the calls that
- * begin in it. report_processes() prints a line for each, "PID CALLS INSIDE": how many calls began in it, and
- * whether it was made inside of one more.
+ * Processes that are made inside hooks: each continues the interrupted code, and counts the
+ * calls that begin in it. report_processes() prints a line for each, "PID CALLS INSIDE":
+ * how many calls began in it, and whether it was made inside a further one.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /*
- * generations COUNT: a line of so many children, each made by the handler of a fast timer amid calls of its
- * parent, and so mostly in a hook, with which the child goes on. Each awaits its child. Prints how much more
- * address space the last one has than the first, in kB.
+ * generations COUNT: a line of COUNT children. Each is made by the handler of a fast timer
+ * during calls of its parent, and so mostly in a hook, which continues in the child. Each
+ * awaits its child. Prints how much more address space the last one has than the first, in
+ * kB.
  */
 #include <signal.h>
 #include <stdio.h>

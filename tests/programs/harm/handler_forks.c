@@ -1,11 +1,12 @@
 /*
- * handler_forks fork|_Fork|clone CHILDREN: the handler of a fast timer makes children, amid calls and
- * allocations of its parent, and so in hooks of theirs; "clone" is the system call alone. Each child goes on
- * with what was interrupted, for a thousand calls; every second one calls in the handler first, and every
- * fourth one has a child of its own in the same way. Another thread calls and allocates meanwhile. Prints a
- * line for each process, "PID CALLS INSIDE": how many calls began in it, and whether it was made inside of
- * one more; and "other CALLS" for that thread. Status 1: a child could not be made; 2: one did not end as it
- * should, which is said.
+ * handler_forks fork|_Fork|clone CHILDREN: the handler of a fast timer makes children
+ * during calls and allocations of its parent, and so in its hooks; "clone" is the system
+ * call alone. Each child continues the interrupted code for a thousand calls; every second
+ * one calls in the handler first, and every fourth one has a child of its own in the same
+ * way. Another thread calls and allocates at the same time. Prints a line for each process,
+ * "PID CALLS INSIDE": how many calls began in it, and whether it was made inside a further
+ * one; and "other CALLS" for that thread. Status 1: a child could not be made; 2: one did
+ * not end as it should, which a message says.
  */
 #include <pthread.h>
 #include <signal.h>

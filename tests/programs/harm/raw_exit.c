@@ -1,6 +1,6 @@
 /*
- * Processes whose last thread ends by the system call that ends a thread, not by that which ends a process.
- * The parent waits for each and prints its status.
+ * Processes in which the last thread ends by the system call that ends a thread, and not by
+ * the one that ends a process. The parent waits for each and prints its status.
  */
 #include <pthread.h>
 #include <stdio.h>

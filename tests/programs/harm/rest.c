@@ -1,5 +1,5 @@
-/* Makes calls, more than a megabyte of records of them, then waits until none of its other threads is woken
- * up any more: 0. Where that takes longer than 20 s: 1. */
+/* Makes calls, with more than a megabyte of records, then waits until none of its other
+ * threads is woken up any more, and exits with 0, or with 1 if that takes longer than 20 s. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Recursion on split stacks (-fsplit-stack), in four threads, out of which handlers jump on signal stacks of
- * their own. Its linker has to be gold: it gives functions that know no split stacks, as those of libraries,
- * the room they need.
+ * Recursion on split stacks (-fsplit-stack), in four threads. Handlers jump out of it, on
+ * signal stacks of their own. gold must link it: gold gives functions without split stacks,
+ * such as those of libraries, the room they need.
  */
 #include <pthread.h>
 #include <setjmp.h>

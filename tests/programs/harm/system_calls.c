@@ -1,4 +1,5 @@
-/* What a process of one thread may do, by system call, and what takes the clock from it. */
+/* System calls that only a process of one thread may make, and calls that take the clock
+ * from it. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 /*
  * untraceable FILE...: runs each file by fork and exec, and by posix_spawn, and a file that is not there.
- * FILE itself, started with "show PROGRAM", prints its environment but for what its loader needs, and runs
- * that program.
+ * FILE itself, started with "show PROGRAM", prints its environment without its loader's
+ * variables, and runs that program.
  */
 #include <spawn.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /*
- * Allocates through functions whose unwind tables are damaged: damaged PLUGIN... goes through a function of
- * each plugin, twice, and prints how many blocks that were. As a plugin (-DPLUGIN), it has that function;
- * with -DDAMAGE, on x86-64, also what it calls, with tables that no compiler writes.
+ * Allocates through functions with damaged unwind tables: damaged PLUGIN... goes through a
+ * function of each plugin, twice, and prints the number of blocks. As a plugin (-DPLUGIN),
+ * it has that function; with -DDAMAGE, on x86-64, also a function that this one calls, with
+ * tables that no compiler writes.
  */
 #include <dlfcn.h>
 #include <stdio.h>

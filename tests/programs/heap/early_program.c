@@ -1,6 +1,7 @@
 /*
- * Allocations at the worst moments. With SHIM: a library for LD_PRELOAD whose dlsym() allocates before it
- * looks anything up, and whose constructor keeps a block that main() resizes and frees. Without: the program.
+ * Allocations at the worst moments. With SHIM: a library for LD_PRELOAD, with a dlsym()
+ * that allocates before it looks anything up, and a constructor that keeps a block for
+ * main() to resize and free. Without: the program.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
-/* A library whose fork handler comes behind the agent's: so a thread can fork while another one is about to.
- * run() makes two children that have the same heap, the second of them that way; it goes on allocating before
- * they do anything. Prints both pids. */
+/* A library with a fork handler that runs after the agent's, so a thread can fork while
+ * another one is about to. run() makes two children that have the same heap, the second of
+ * them in that way; it goes on allocating before they do anything. Prints both pids. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

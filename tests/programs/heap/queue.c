@@ -1,6 +1,6 @@
 /*
- * Waits for a condition in the midst of a block of the heap, and for one that is in none: a thread fulfils
- * each, which it cannot before the waiting has begun, for the lock.
+ * Waits for a condition inside a block of the heap, and for one outside every block. A
+ * thread fulfils each, after the wait has begun, because of the lock.
  */
 #include <pthread.h>
 #include <stdlib.h>

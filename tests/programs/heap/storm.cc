@@ -1,7 +1,7 @@
 /*
- * All that unwinding inside malloc must survive at once, in eight threads: libraries that come and go,
- * exceptions, signals whose handlers allocate, on small stacks too, forks, and allocations everywhere. storm
- * SECONDS prints "survived".
+ * Everything that unwinding inside malloc must survive at once, in eight threads: libraries
+ * that come and go, exceptions, signal handlers that allocate, on small stacks too, forks,
+ * and allocations everywhere. storm SECONDS prints "survived".
  */
 #include <atomic>
 #include <csignal>

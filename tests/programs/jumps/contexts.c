@@ -1,8 +1,8 @@
 /*
- * Coroutines: generators by swapcontext, whose stacks lie in a row in one block; contexts that a second
- * thread goes on with; one function that switches both ways; and a switch in assembly that nobody knows of.
- * Each kind has functions of its own, so that a call under a wrong caller shows. Prints "function calls",
- * tab-separated.
+ * Coroutines: generators by swapcontext, with stacks in a row in one block; contexts that a
+ * second thread continues; one function that switches both ways; and a switch in assembly
+ * that no library sees. Each kind has functions of its own, so that a call under a wrong
+ * caller shows. Prints "function calls", tab-separated.
  */
 #include <alloca.h>
 #include <pthread.h>

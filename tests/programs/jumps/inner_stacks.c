@@ -1,7 +1,7 @@
 /*
- * Stacks inside of other stacks: signal stacks and stacks of coroutines in local arrays of functions, of
- * threads and of coroutines, and what comes to lie there afterwards. The argument says which case. Prints its
- * own tree of calls.
+ * Stacks inside other stacks: signal stacks and stacks of coroutines in local arrays of
+ * functions, of threads and of coroutines, and calls in the same place afterwards. The
+ * argument says which case. Prints its own tree of calls.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /*
- * Jumps over any number of frames, into recursion of the same function, and what is called after them from
- * lower down than what the jump has left; jumps that nobody sees. Prints "function calls", tab-separated.
+ * Jumps over any number of frames, into recursion of the same function, with later calls
+ * from lower on the stack than the frames that were left; jumps that no library sees.
+ * Prints "function calls", tab-separated.
  */
 #include <alloca.h>
 #include <setjmp.h>

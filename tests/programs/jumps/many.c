@@ -1,6 +1,7 @@
 /*
- * many COROUTINES THREADS: so many coroutines, all of them in the midst of calls, resumed out of calls of the
- * same function, each time by another one of so many threads. Prints its own tree of calls.
+ * many COROUTINES THREADS: COROUTINES coroutines, all with open calls, are resumed from
+ * calls of the same function, each time by another one of THREADS threads. Prints its own
+ * tree of calls.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
- * A program's own account of which of its functions called which, for what the trace says to be held against.
- * Each stack of the program has a row of open calls here, and whoever changes the stack changes the row.
- * print_tree() prints "calls caller function", tab-separated; the caller of an outermost call is "-".
+ * A program's own account of which of its functions called which, for a comparison with the
+ * trace. Each stack of the program has a row of open calls here, and the code that changes
+ * the stack changes the row. print_tree() prints "calls caller function", tab-separated;
+ * the caller of an outermost call is "-".
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * Functions that run while the stack is unwound: destructors amid functions that were left, on the way of an
- * exception, or of the end of a thread. The argument says which case. Prints its own tree of calls.
+ * Functions that run while the stack is unwound: destructors among functions that are left
+ * by an exception or by the end of a thread. The argument says which case. Prints its own
+ * tree of calls.
  */
 #include <pthread.h>
 #include <unistd.h>

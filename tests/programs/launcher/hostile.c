@@ -1,6 +1,7 @@
 /*
- * hostile MODE [SEED]: a provider that breaks the rules of the handshake or of shared memory in one way,
- * named by MODE, in the session that FXT_SOCKET names. Those of packets: misbehave.c.
+ * hostile MODE [SEED]: a provider that breaks one rule of the handshake or of shared
+ * memory, which MODE names, in the session of FXT_SOCKET. misbehave.c breaks those of
+ * packets.
  */
 #include "hostile.h"
 #include "writer/engine/elided.h"

@@ -1,7 +1,7 @@
 /*
- * stops SIGNAL: says "up" and stops itself by that signal; goes on, and waits for its child. The child, in a
- * session of its own, calls leaf() a million times once it has read a byte from standard input, and says
- * "done".
+ * stops SIGNAL: prints "up" and stops itself by that signal; when continued it waits for
+ * its child. The child, in a session of its own, calls leaf() a million times once it has
+ * read a byte from standard input, and prints "done".
  */
 #include <signal.h>
 #include <stdlib.h>

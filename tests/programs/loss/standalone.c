@@ -5,7 +5,8 @@
  * child  calls, and runs itself as "quiet", by fork and exec, between two calls of its own
  * quiet  calls once
  *
- * Each says a SIGCHLD that nobody's child has caused, from a handler that stays to the end of the process.
+ * Each reports a SIGCHLD that no child of the program has caused, from a handler that stays
+ * to the end of the process.
  */
 #include <signal.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * A plugin of two functions, whose names are given by the compiler's command line so that two plugins are
- * alike but for their names; `last` is called when it is unloaded.
+ * A plugin of two functions. Their names come from the compiler's command line, so that two
+ * plugins differ only in their names; `last` is called when it is unloaded.
  */
 #define KEPT __attribute__((noinline))
 

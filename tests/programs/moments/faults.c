@@ -1,7 +1,7 @@
 /*
- * Touches new pages in five calls of each of two threads, and has the kernel touch as many for a system call.
- * Prints of each call: thread, function, how many pages it was, and how many page faults the kernel counted
- * for the thread meanwhile.
+ * Touches new pages in five calls of each of two threads, and has the kernel touch as many
+ * for a system call. Prints for each call: thread, function, the number of pages, and the
+ * page faults that the kernel counted for the thread during the call.
  */
 #include <fcntl.h>
 #include <pthread.h>

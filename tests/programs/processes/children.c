@@ -1,6 +1,7 @@
 /*
- * Children by fork, and what they do: call, exit with a status, be killed, become a daemon that closes every
- * descriptor and changes its root; and system() and popen(), whose shell runs nothing of ours.
+ * Children by fork that call, exit with a status, are killed, or become a daemon that
+ * closes every descriptor and changes its root; and system() and popen() with a shell that
+ * runs no instrumented code.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /*
- * Ends in the way it is told, in the midst of a call; or "waits" for children that end so, in every way there
- * is to wait for one, and prints what it learns as the trace is to tell it.
+ * Ends in the way of its argument, inside a call; or "waits" for children that end so, in
+ * every way there is to wait for one, and prints what it learns as the trace should report
+ * it.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * A process that has children and becomes others, in the way its first argument says, all with a cleared
- * environment but for "KEPT=1". Each image prints its own line; a child is waited for.
+ * A process that has children and becomes others, in the way of its first argument, always
+ * with a cleared environment except for "KEPT=1". Each image prints its own line; the
+ * parent waits for a child.
  */
 #include <fcntl.h>
 #include <spawn.h>

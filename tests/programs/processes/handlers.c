@@ -1,4 +1,5 @@
-/* A library, begun before the agent is, whose handler is the first to be called in a forked child. */
+/* A library that is begun before the agent; its handler is the first function called in a
+ * forked child. */
 #include <pthread.h>
 
 void in_child(void)

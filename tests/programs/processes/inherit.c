@@ -1,7 +1,8 @@
 /*
- * A program whose forked child goes on inside of the calls it was made in, and leaves them in the way the
- * first argument says. Each function counts its calls in memory that the processes share; the parent prints
- * the counts when its children have ended, a function a line.
+ * A program with a forked child that runs on inside the calls it was made in, and leaves
+ * them in the way of the first argument. Each function counts its calls in memory that the
+ * processes share; the parent prints the counts when its children have ended, a function a
+ * line.
  */
 #include <pthread.h>
 #include <pty.h>

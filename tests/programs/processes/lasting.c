@@ -1,9 +1,8 @@
 /*
- * lasting HOW: a child stops the recorder of the trace, so that it learns of the child's end too late, and
- * then ends by HOW, or becomes the program HOW, in the midst of last_call(). Prints the least and the most
- * nanoseconds that the call can have lasted: the one was measured inside of it, and the other around it.
- *
- * The program HOW is this one too: lasting BEGAN LEAST reads the clock at once.
+ * lasting HOW: a child stops the manager of the trace, so that it learns of the child's end
+ * too late, and then ends by HOW, or becomes the program HOW, inside last_call(). Prints
+ * the least and the most nanoseconds that the call can have lasted, measured inside it and
+ * around it.  The program HOW is this one too: lasting BEGAN LEAST reads the clock at once.
  */
 #include <signal.h>
 #include <stdio.h>

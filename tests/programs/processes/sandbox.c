@@ -1,8 +1,9 @@
 /*
  * Confines itself, then calls: "strict" leaves it read, write, exit and sigreturn, "filter" the same and
- * exit_group, by prctl; "sync" by syscall(), for a thread that is in the midst of calls too. A timer's
- * handler comes into hooks meanwhile. "refused" asks for what the kernel refuses, and is as free as before.
- * Prints how often it called, as counted in the functions themselves.
+ * exit_group, by prctl; "sync" by syscall(), for a thread with open calls too. A timer's
+ * handler interrupts hooks at the same time. "refused" asks for what the kernel refuses,
+ * and is as free as before. Prints how often it called, as counted in the functions
+ * themselves.
  */
 #include <errno.h>
 #include <linux/audit.h>

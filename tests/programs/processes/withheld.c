@@ -1,6 +1,6 @@
 /*
- * withheld HOW: a thread of which nothing can be recorded for a while, or from then on, beside others. Prints
- * how many calls were made, all together.
+ * withheld HOW: a thread that cannot be recorded for a while, or any more, beside others.
+ * Prints how many calls were made, all together.
  *
  *   strict  a thread enters seccomp's strict mode: no clock, and four system calls
  *   alone   the only thread does

@@ -1,6 +1,7 @@
 /*
- * In a PID namespace, with the /proc of outside: a thread is given the number there that another one of the
- * process has outside. That one, "busy", leaves its CPU hundreds of times; its namesake, "idle", waits.
+ * In a PID namespace, with the /proc of outside: a thread gets the number there that
+ * another thread of the process has outside. That one, "busy", leaves its CPU hundreds of
+ * times; its namesake, "idle", waits.
  */
 #include <fcntl.h>
 #include <pthread.h>

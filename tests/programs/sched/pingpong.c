@@ -1,7 +1,8 @@
 /*
- * Two threads take turns: one computes while the other waits for it. At its end each tells what it measured
- * of itself, tab-separated: thread id, ns it waited, ns of CPU time it used, and how often the kernel
- * switched it away. What it waited is the time that its waits took, less what it ran in them.
+ * Two threads take turns: one computes while the other waits for it. At its end each prints
+ * its own measurements, tab-separated: thread id, ns it waited, ns of CPU time it used, and
+ * how often the kernel switched it away. The waiting time is the time of its waits, less
+ * the time that it ran in them.
  */
 #include <inttypes.h>
 #include <pthread.h>

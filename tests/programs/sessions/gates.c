@@ -1,5 +1,6 @@
-/* Ten rounds of seven calls of leaf(), and one of gate(), in which there are five more, of which the last is
- * left by a jump with the gate around it in every third round. A child does the same. */
+/* Ten rounds of seven calls of leaf(), and one of gate(), which makes five more. A jump
+ * leaves the last of those, and the gate around it, in every third round. A child does the
+ * same. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

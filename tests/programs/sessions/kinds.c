@@ -1,6 +1,6 @@
-/* Does as many things of each kind as it is told to, by a number on standard input: calls leaf(), allocates
- * and frees 100 bytes, waits for a time, and has a child that calls leaf() too and exits with 3, which it
- * waits for. */
+/* Does N things of each kind for each number N on standard input: calls leaf(), allocates
+ * and frees 100 bytes, waits for a time, and has a child that calls leaf() too and exits
+ * with 3, and waits for it. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

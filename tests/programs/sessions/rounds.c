@@ -1,10 +1,11 @@
 /*
- * rounds COUNTS [US]: two threads, "round 0" and "round 1", count rounds until the program is killed, neither
- * of them far ahead of the other: the last ones of both fit into a small buffer, whoever gets to run. A round
- * calls digit_0 ... digit_f for each of the eight hexadecimal digits of its number, the highest first; once
- * it has returned, its number is stored in the file COUNTS, four bytes a thread. Prints "ready" when both
- * have begun. Between rounds are US microseconds, or a millisecond: a trace does not grow large while a busy
- * machine has other things to do.
+ * rounds COUNTS [US]: two threads, "round 0" and "round 1", count rounds until the program
+ * is killed, neither of them far ahead of the other: the last rounds of both fit into a
+ * small buffer, whichever thread runs. A round calls digit_0 ... digit_f for each of the
+ * eight hexadecimal digits of its number, the highest first; once it has returned, its
+ * number is stored in the file COUNTS, four bytes a thread. Prints "ready" when both have
+ * begun. Between rounds are US microseconds, or a millisecond: a trace does not grow large
+ * while a busy machine has other things to do.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

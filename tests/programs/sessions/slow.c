@@ -1,6 +1,6 @@
 /*
- * slow.so: preloaded into fxtrun, makes each write of its threads take 2 ms, but for the first thread: a slow
- * disk.
+ * slow.so: preloaded into fxtrun, makes each write of its threads take 2 ms, except on the
+ * first thread: a slow disk.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 /*
- * fatal HOW: a second thread dies as HOW says, or has the process die. Before that it prints to descriptor 3
- * "tid address": its number, and the address that the signal is to come with (0: none). On standard output go
- * the handlers that the program finds, which are none but its own, whoever traces it.
+ * fatal HOW: a second thread dies as HOW says, or makes the process die. Before that it
+ * prints to descriptor 3 "tid address": its number, and the address that the signal will
+ * have (0: none). On standard output it prints the handlers that the program finds, which
+ * are only its own, traced or not.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * What runtimes and crash reporters do with the signals of faults: runtimes HOW. Each prints what it finds,
- * and ends as it would alone.
+ * runtimes HOW: handlers of fault signals as in runtimes and crash reporters. Each prints
+ * what it finds, and ends as without fxt.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /*
- * What the programs here tell about themselves, for a test to hold against what the symbolizer says. Their
- * hooks report the address of a function as a tracer would see it, next to the name and line it has in the
- * source. On the standard output, a line each:
+ * The programs here report about themselves, for a comparison with the symbolizer's output.
+ * Their hooks report the address of a function as a tracer would see it, next to the name
+ * and line it has in the source. On the standard output, a line each:
  *
  *   module PATH
  *   segment ADDRESS BYTES VADDR     executable, of the last module

@@ -1,7 +1,7 @@
 /*
- * Two threads, each with the lock that the other one waits for, a third one that waits for a condition nobody
- * will signal, a fourth one that is cancelled amid its wait, and main, which joins the first. Prints "ready
- * PID" once the three are seen to wait.
+ * Two threads, each with the lock that the other one waits for; a third one that waits for
+ * a condition that is never signalled; a fourth one that is cancelled in its wait; and
+ * main, which joins the first. Prints "ready PID" once the three are seen to wait.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,8 +1,9 @@
 /*
- * Who let waiters go on. One call lets three go on. A condition is signalled by one thread, then by another,
- * before the waiter can be back; it is signalled when its one waiter's time is over, then for another one. A
- * semaphore's token is taken from under its waiter, whose wait then ends by a signal; prints how often the
- * waiter got one all the same.
+ * Threads that let waiters go on. One call lets three go on. A condition is signalled by
+ * one thread, then by another, before the waiter can be back; it is signalled when its one
+ * waiter's time is over, then for another one. A semaphore's token is taken from under its
+ * waiter, and its wait then ends by a signal; prints how often the waiter got one
+ * nevertheless.
  */
 #include <errno.h>
 #include <pthread.h>
