@@ -121,7 +121,7 @@ assert end(calls["work"]) <= end(inherited[0])'
 	inherits many --min-duration=1ms
 	sort counted | diff - <(decode whole trace.fxt | cut -f 1,2 | sort)
 	[ "$(outermost)" = $'main\t1' ]
-	# What is short itself, and has nothing in it that is recorded, is not shown.
+	# Calls that are short themselves, with nothing recorded inside them, are not shown.
 	inherits return --min-duration=100s
 	[ "$(calls_by_name trace.fxt | xargs)" = "begin_child 1 main 1 serve 3" ]
 	decode slices trace.fxt | fails grep inherited

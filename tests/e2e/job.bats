@@ -68,7 +68,7 @@ setup()
 		lines = said(reader, writer)
 		assert run.wait() == 0
 		assert lines[0].startswith("fxtrun: no snapshot: ") and any(" 0 lost, " in line for line in lines), lines
-		# A program of which the library has something to say.
+		# A program for which the agent prints a line.
 		reader, writer = full_pipe()
 		run = subprocess.Popen(["fxtrun", "-o", "sh.fxt", "prlimit", "--nofile=4", "sh", "-c", "echo ran"],
 		                       stdout=subprocess.PIPE, stderr=writer)
@@ -190,7 +190,8 @@ setup()
 	timeout 100 python3 - <<-'END'
 		import os, signal, subprocess
 		stops = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
-		# Those are passed on to the program as well, which cannot tell them from its own.
+		# Those signals are passed on to the program as well, which cannot tell them
+		# from its own.
 		passed_on = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2}
 		for number in sorted(set(range(1, 65)) - {int(s) for s in stops}):
 		    run = subprocess.Popen(["fxtrun", "--no-sched", "--buffer-size=1M", "./program", str(number)],

@@ -74,7 +74,7 @@ callers()
 @test "pthread_exit, cancellation and exit in nested calls" {
 	all_calls ends
 	[ "$(fxt dump trace.fxt | grep -c 'duration-complete.*category="function".*abandoned')" = $((4 * 8)) ]
-	# Those of a thread end before it does.
+	# A thread's calls end before it does.
 	fxt dump trace.fxt | sed -En '
 		s/.* instant thread=([0-9/]+) time=([0-9]+) .*name="thread ends".*/\1 over \2/p
 		s/.* duration-complete thread=([0-9/]+) .* end=([0-9]+) .*name="(sink|wait_for_ever)".*/\1 call \2/p' | awk '
@@ -96,7 +96,7 @@ callers()
 		produce	produce
 	END
 	[ "$(decode threads trace.fxt | cut -f4 | grep -c '^contexts coroutine [1-8]$')" = 8 ]
-	# The one that nobody goes on with.
+	# The coroutine that is never resumed.
 	[ "$(fxt dump trace.fxt | grep -c 'name="trade".*{abandoned')" = 1 ]
 }
 

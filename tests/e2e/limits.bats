@@ -63,7 +63,7 @@ verdict()
 	verdict 4 trace.fxt 'f.min < 2us'
 	verdict 3 trace.fxt 'f.min < 1us'
 	verdict 3 trace.fxt 'f.p99 > 1s'
-	# What is missing may have been a call that f made.
+	# A missing record may have been a call that f made.
 	verdict 3 trace.fxt 'f.self > 1us'
 	verdict 3 trace.fxt 'f.self < 1us'
 	verdict 3 trace.fxt 'f.p99 > 1us'

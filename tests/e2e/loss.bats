@@ -91,7 +91,8 @@ slow_symbolizer()
 	[ "$(calls_of trace.fxt quiet)" = 1 ]
 }
 
-# hidden HOW: the program's child is where the session's files are not, and nobody but fxtrun says anything.
+# hidden HOW: the program's child cannot see the session's files, and only fxtrun prints a
+# message.
 hidden()
 {
 	[ "$(id -u)" = 0 ] || skip "only root may do this"

@@ -39,8 +39,8 @@ load helpers
 	[ -x shop ]
 }
 
-# What the examples of the manual pages trace: a server that goes on until a file is there, or all are gone as after a test
-# that failed, a daemon and a program.
+# The programs in the examples of the manual pages: a server that runs until a file appears,
+# or all files are gone as after a failed test, a daemon and a program.
 programs_of_examples()
 {
 	cat >server.c <<-'END'
@@ -79,8 +79,8 @@ end_server()
 	wait $server
 }
 
-# run_examples PAGE: each command line of its examples, in their order and as it stands, but for durations, which are
-# tenths of a second. Each has to succeed.
+# run_examples PAGE: runs each command line of the page's examples, in their order and as it
+# stands, except that durations are tenths of a second. Each has to succeed.
 run_examples()
 {
 	local line server=
@@ -129,7 +129,8 @@ run_examples()
 	# Only what is under a function, with what is inside.
 	[ "$(calls_of upload.fxt compare)" -gt 0 ]
 	[ "$(calls_of upload.fxt main)" = 0 ]
-	# What was changed, and a call outside of handle_upload that began behind that: with the last change all is recorded again.
+	# The changes, and a call outside handle_upload that began after them: with the last
+	# change all calls are recorded again.
 	fxt dump trace.fxt >dump
 	grep 'name="fxt: filter"' dump >changes
 	[ "$(wc -l <changes)" = 6 ]

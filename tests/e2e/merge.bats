@@ -59,7 +59,8 @@ valid()
 	[ -z "$(viewer "$1" 'select name, value from stats where value > 0 and severity != "info"')" ]
 }
 
-# in_turn TRACE NS: the balls alternate, first and second; those of one are before the other's, but for so many ns.
+# in_turn TRACE NS: the balls alternate, first and second; those of one are before the
+# other's, to within NS nanoseconds.
 in_turn()
 {
 	decode slices "$1" | awk -F'\t' '$4 == "ball" { print $5, $6, $1 }' >balls
@@ -178,13 +179,13 @@ other	300" ]
 		line=$(fxt merge --realtime -o both.fxt $order)
 		grep "by the time of day, as exact as the machines' clocks were set, and to " <<<"$line"
 		valid both.fxt
-		# What a time server has moved this machine's meanwhile.
+		# The distance by which a time server has moved this machine's clock.
 		in_turn both.fxt "$(($(error_ns "$line" | sed 's/\..*//') + 50000))"
 		decode calls both.fxt | sort | diff <(for t in first second; do decode calls $t.fxt; done | sort) -
 		# The CPUs of another machine are others.
 		[ "$(fxt dump both.fxt | grep -c context-switch)" = "$(for t in first far; do fxt dump $t.fxt; done | grep -c context-switch)" ]
 	done
-	# What was merged can be merged.
+	# A merged trace can be merged.
 	fxtrun -o third.fxt "$build/examples/hello" >out
 	fxt merge --realtime -o all.fxt far.fxt third.fxt
 	fxt merge --realtime -o more.fxt all.fxt first.fxt

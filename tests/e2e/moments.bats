@@ -35,7 +35,8 @@ all_causes_were_right()
 	! grep 'no context switches\|no page faults' err || skip "the kernel tells nobody like us of page faults"
 	sound trace.fxt
 	[ "$(wc -l <measured)" = 20 ]
-	# In each call as many as pages, and by the kernel's own count no more but for what is between its two readings.
+	# Each call has as many page faults as pages, and not more than the kernel counted,
+	# except for those between its two readings.
 	awk '$2 == "touch" { print $1, $3 }' measured | sort >touched
 	for call in {1..10}; do
 		fxt why --csv "touch:$call" >why
@@ -45,7 +46,8 @@ all_causes_were_right()
 	diff touched told
 	awk '$2 == "touch" && ($4 < $3 || $4 > $3 + 3) { print "counted otherwise: " $0; exit 1 }' measured
 	fxt why touch | grep 'running in touch itself, [1-5]0[07] page faults'
-	# What the kernel touches for a system call it tells to the privileged alone, but counts.
+	# The kernel reports its own faults in a system call only to privileged users, but
+	# counts them.
 	awk '$2 == "read_zeros" && $4 < $3 { exit 1 }' measured
 	fxt why --json read_zeros | fails grep '"page_faults": [1-9][0-9][0-9]'
 	# A thread has all of its calls', and what the tracer and the thread's own begin took of them.
@@ -57,7 +59,7 @@ all_causes_were_right()
 	[ -z "$(comm -23 by_thread by_sql)" ]
 	# They do not make the trace longer: it begins with its first call.
 	[ "$(fxt replay --csv -n 1 | rows replay start_ns)" = 0 ]
-	# Nobody wants them, and the kernel is not asked.
+	# Page faults are not wanted, and the kernel is not asked for them.
 	fxtrun --no-sched faults >measured
 	fxt why touch | fails grep 'page fault'
 	fxt threads --json | grep '"page_faults": null'
@@ -151,7 +153,7 @@ in_rows()
 			$1 == what && $2 >= least && $2 <= took { n++ }
 			END { if (n != 1) print "not so: " what " for " least " to " took; exit n != 1 }'
 	done <measured
-	# What the first thread waited for is no unknown thread.
+	# The thread that the first one waited for is known.
 	fxt threads --json >threads.json
 	python3 - threads.json measured <<-'END'
 		import json, sys
@@ -219,7 +221,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	says 2 "fxt why: the number of a call is from 1, the slowest, to 1000000; see fxt why --help" fxt why handle:0
 	# One that calls no other: all of it is its own.
 	fxt why --thread=hog hog | grep 'hog itself'
-	# Nor is it beside itself, where there is no other.
+	# Nor is a call compared with itself, if there is no other.
 	[[ "$(fxt why main)" = "main: one call"*$'\n'"call 1: "* ]]
 	fxt why main | fails grep 'the median'
 	says 2 "fxt: trace.fxt: no call of 'handle' is in the chosen part" fxt slow --thread=hog handle
@@ -252,8 +254,8 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 		diff - <(printf '%s\n' '0 store 1' '1 recurse 2' '2 recurse 2' '3 recurse 2' '4 main 10')
 	[ "$(grep -c 'crash.c:9$' last)" = 5 ]
 	[ "$(fxt last -n 12 | grep -c 'crash.c:9$')" = 10 ]
-	# What is open has lasted until the signal: with what it began at, all of it comes to the same moment, to the
-	# nanosecond that rounding takes.
+	# Open slices last until the signal: start and length add up to the same moment, to
+	# the nanosecond of rounding.
 	decode times trace.fxt | awk -F'\t' '$6 == "" { print $5 }' | sort -n >begun
 	fxt last --csv | awk -F, '$1 == "open" { print $4 }' | sort -nr >lasted
 	[ "$(wc -l <lasted)" = 5 ]
@@ -293,7 +295,8 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 
 @test "replay: every slice once, in the order of time, within its caller" {
 	fxtrun convoy >measured
-	# Of the decoder process, thread, category, name, start and duration; a start since the first one.
+	# The decoder's process, thread, category, name, start and duration; starts count
+	# from the first one.
 	decode times trace.fxt | awk -F'\t' -v OFS='\t' '$4 != "woken" { print $2, $4, $6 }' | sort >decoded
 	fxt replay --csv >all.csv
 	python3 -c '
@@ -308,7 +311,8 @@ for r in rows: print(r["koid"], r["what"], r["time_ns"], sep="\t")' | sort | dif
 	grep -A 1000 'main() {' lines | grep -oE '(main|open_gates|hold_until_all_queue)\(\).*|} (main|open_gates)' | tr '\n' ' ' |
 		grep '^main() { open_gates() { hold_until_all_queue();* {* *} open_gates } main $'
 	[ "$(fxt replay --csv -n 3 | wc -l)" = 4 ]
-	# What is not long enough is not there; a part of the time has what begins in it, and what lasts into it.
+	# Calls that are too short are not there; a part of the time has the calls that
+	# begin in it and those that last into it.
 	fxt replay --min=1s | fails grep '();'
 	fxt replay --csv --time=1us.. | sed -n 2p | grep '"main"'
 }
@@ -413,7 +417,8 @@ read_by()
 		for later, earlier in zip(steps, steps[1:]):
 		    assert earlier["start_ns"] + earlier["time_ns"] == later["start_ns"]
 		turns = [step["until"] for step in steps if step["until"].startswith("it let go counter_lock")]
-		# Whoever was in the queue for the longest waited for the turns before, and all of them for main.
+		# The thread that queued longest waited for the turns before it, and all of
+		# them for main.
 		functions = [turn.rsplit(" ", 1)[1] for turn in turns]
 		assert functions == ["take_turn"] * (len(turns) - 1) + ["open_gates"] and turns, turns
 		assert len({step["koid"] for step in steps}) == len(turns) + 1, steps
@@ -462,7 +467,8 @@ read_by()
 	END
 }
 
-# A recursion has as many paths as calls. Where each is climbed anew this takes minutes, and else less than a second.
+# A recursion has as many paths as calls. Climbing each path anew would take minutes instead
+# of less than a second.
 @test "slow: of a recursion of 8000 calls" {
 	echo 'int rec(int n) { volatile int kept = n; return n ? rec(n - 1) + kept : 0; } int main(void) { return rec(7999) & 1; }' >rec.c
 	cc -g -finstrument-functions rec.c -o rec

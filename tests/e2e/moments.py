@@ -57,7 +57,8 @@ for line in open(measured):
 
     # By the clocks: they are read outside of the call, or inside.
     check(told + " took %d to %d" % (part, wall), part * 0.999 <= took <= wall * 1.001 + 1000)
-    # What it was off the CPU for may be outside of the call, between the readings of the clocks.
+    # The reason for which it was off the CPU may be outside the call, between the readings
+    # of the clocks.
     off, tolerance = wall - cpu, 0.05 * wall + 200000
     check(told + ": off the CPU for %d" % off, -tolerance <= off - (took - row["running_ns"]) <= wall - took + tolerance, cause)
     if cause == "preempted":

@@ -95,7 +95,7 @@ teardown()
 		assert re.search(rf"^ *{made} .* tick$", report, re.M) and re.search(rf"^ *{made} .* rare$", report, re.M), report
 		assert f": ≥ {calls + 2 * made} calls" in report, report
 		assert json.loads(fxt("report", "--json"))["traces"][0]["facts"]["functions_muted"] == 1
-		# What is cut out of it behind that moment says so too.
+		# A part cut out after that moment says so too.
 		length = json.loads(fxt("info", "--json"))["traces"][0]["tables"][0]["rows"][0]["length_ns"]
 		fxt("cut", f"--time={length - 5000000}ns..", "-o", "end.fxt")
 		assert told("end.fxt") == told("x.fxt")

@@ -46,7 +46,7 @@ named()
 	fxtrun --buffer-size=1M "$counted" 1000000 wait >out 3>&- &
 	tracer=$!
 	program=$(await '^ready' out | cut -d' ' -f2)
-	# What was written before its name was known is filled in at once when it is.
+	# A record written before its name was known is filled in as soon as it is.
 	timeout 60 sh -c 'until grep -qa leaf trace.fxt; do :; done'
 	# The job first: it would finish the trace of a recorder that is killed alone.
 	kill -9 "$tracer" $(recorder_of "$tracer")
@@ -243,8 +243,8 @@ nameless_plugin()
 	done
 }
 
-# in_latin_1: a program, a library and a plugin in a directory whose name, as theirs, is not UTF-8. The program calls the
-# library, and the plugin it is given.
+# in_latin_1: a program, a library and a plugin in a directory; all their names are not
+# UTF-8. The program calls the library, and the plugin it is given.
 in_latin_1()
 {
 	e=$(printf '\xe9')

@@ -5,7 +5,7 @@ load helpers
 setup_file()
 {
 	[ "$(id -u)" = 0 ] || return 0
-	# Where anybody can go, unlike the directories of bats.
+	# A directory that every user can enter, unlike those of bats.
 	place=$(mktemp -d /tmp/fxt-other-users-XXXXXX)
 	export place
 	chmod 755 "$place"
@@ -49,7 +49,8 @@ stranger()
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
-# tries PATH...: what a stranger meets who opens each for reading, and for writing, a line each.
+# tries PATH...: prints the results of a stranger who opens each for reading, and for
+# writing, a line each.
 tries()
 {
 	stranger /usr/bin/python3 -c '
@@ -95,7 +96,7 @@ for path in sys.argv[1:]:
 	kill "$recorder"
 	wait "$recorder" || [ $? = 143 ]
 	[ "$(stat -c %a trace.fxt)" = 600 ]
-	# Who wants it otherwise can have that.
+	# The user can change that.
 	: >open.fxt
 	fxtrun -o open.fxt true
 	[ "$(stat -c %a open.fxt)" = 644 ]
@@ -182,7 +183,7 @@ except (BrokenPipeError, ConnectionResetError):
 		[ ! -s "shared/$name" ]
 	done
 	[ ! -s victim ]
-	# What is the user's own is written to, also through a link.
+	# The user's own files are written to, also through a link.
 	ln -s "$place/victim" shared/own
 	fxtrun -o shared/own ./quiet quiet
 	fxt check victim

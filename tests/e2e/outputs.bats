@@ -162,7 +162,7 @@ refuses_each()
 	chmod 600 other.fxt
 	fxt merge trace.fxt other.fxt -o merged.fxt
 	[ "$(stat -c %a merged.fxt)" = 600 ]
-	# What comes through a pipe may be a trace that others must not read.
+	# A trace from a pipe may be one that others must not read.
 	cat trace.fxt | fxt html -o piped.html -
 	[ "$(stat -c %a piped.html)" = 600 ]
 }

@@ -14,8 +14,9 @@ setup_file()
 	cc -O2 -g -fPIC -shared -finstrument-functions -o plugged.so "$BATS_TEST_DIRNAME/../programs/filters/plugged.c"
 }
 
-# changes PROGRAM COUNT ARGUMENT...: changes the filter so often while it runs. What is never left out is recorded exactly; of
-# the rest no more than was made; and no call is left without its exit.
+# changes PROGRAM COUNT ARGUMENT...: changes the filter COUNT times while the program runs.
+# Functions that are never excluded are recorded exactly, the others at most as often as
+# they were called; and no call lacks its exit.
 changes()
 {
 	timeout 300 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'

@@ -27,7 +27,7 @@ for path, (calls, total, self_) in sums.items():
     print(path, calls, total // 1000, self_ // 1000, sep="\t")' | sort
 }
 
-# alike LEFT RIGHT: the same lines, but for a microsecond in times.
+# alike LEFT RIGHT: the same lines, to within a microsecond in times.
 alike()
 {
 	[ "$(wc -l <"$1")" = "$(wc -l <"$2")" ]

@@ -67,7 +67,8 @@ joined()
 	grep -q ', 1 process,' err
 }
 
-# ended HOW TOLD: the trace tells how the program ended, last of all; the calls it was in the midst of are there.
+# ended HOW REPORT: the trace reports, at its end, how the program ended; the calls that
+# were open are there.
 ended()
 {
 	echo "# $1"
@@ -151,7 +152,7 @@ ends_in_the_viewer()
 	for options in '' '--exclude=*_outside' --heap=off; do
 		fxtrun $options ./program
 		ends_in_the_viewer trace.fxt
-		# Whether the thread that told the other is back from its write by then, nobody knows.
+		# Whether the waking thread is back from its write by then is not known.
 		[ "$(decode slices trace.fxt | awk -F'\t' '$3 != "sync" && $6 == ""' | wc -l)" = "$(grep -c death got)" ]
 		fxt report --csv trace.fxt | rows functions name calls not_ended | grep -Px 'crash_inside\t2\t2'
 	done
@@ -162,7 +163,8 @@ ends_in_the_viewer()
 	ends_in_the_viewer part.fxt
 }
 
-# Of those the recorder had all, and the process that finishes its trace has nothing but the trace itself.
+# The manager had all of those, and the process that finishes its trace has only the trace
+# itself.
 @test "the viewer: the manager is killed after such processes: their open calls end at their deaths" {
 	needs_viewer
 	compiled processes/left_open.c
@@ -212,7 +214,7 @@ ends_in_the_viewer()
 	viewer trace.fxt "$metadata 'trace_config_pbtxt'" | tr -d ' \n' | grep -F 'size_kb:4096fill_policy:RING_BUFFER'
 	began="(SELECT int_value FROM metadata WHERE name = 'all_data_source_started_ns')"
 	[ "$(viewer trace.fxt "SELECT min(ts) >= $began FROM slice WHERE category <> 'sched'")" = 1 ]
-	# What the kernel tells is of the loading too.
+	# The kernel's events include the time of loading.
 	[ "$(viewer trace.fxt "SELECT ifnull(min(ts) < $began, 1) FROM sched")" = 1 ]
 }
 
@@ -250,8 +252,9 @@ for thread in trace.names:
 	[ -z "$(cut -d ' ' -f 1 flows | uniq -d)" ]
 }
 
-# many COUNT ALIVE OPTION...: that many children, so many at a time, all of which end as they should. Leaves what fxtrun
-# said in the file said, and the most memory that it had in kilobytes in the file memory.
+# many COUNT ALIVE OPTION...: COUNT children, ALIVE at a time, and all end as they should.
+# Leaves the messages of fxtrun in the file said, and its highest memory use in kilobytes in
+# the file memory.
 many()
 {
 	[ "$(python3 -c '

@@ -7,7 +7,8 @@ load helpers
 setup_file()
 {
 	${CC:-cc} -shared -fPIC -o "$BATS_FILE_TMPDIR/clock.so" "$root/tests/programs/terminal/fast_clock.c"
-	# What a terminal of one line shows each time that its line is complete, and at the end.
+	# Prints the contents of a terminal of one line each time that its line is complete,
+	# and at the end.
 	cat >"$BATS_FILE_TMPDIR/shown.py" <<-'END'
 		import re, sys
 		line, at = "", 0
@@ -82,7 +83,7 @@ shown()
 	fails grep -q reading got
 	TERM_IS=dumb on_terminal 80 'fxt report' >got
 	fails grep -q reading got
-	# Only the answer is piped: who waits is in front of the terminal.
+	# Only the answer is piped: the user waits in front of the terminal.
 	on_terminal 80 'fxt report | cat >out' | shown >screen
 	grep -q '^reading  *49%' lines
 	[ ! -s screen ]
@@ -104,7 +105,7 @@ shown()
 		on_terminal 80 "fxt $command trace.fxt" >got
 		shown <got >screen
 		[ -s screen ]
-		# What was shown before the first line is in the line.
+		# Text shown before the first progress line is in the line.
 		[ "$(tail -n +2 got | grep -c 'reading.*%')" = 0 ]
 		fails grep '^reading.*%' screen
 	done
@@ -159,7 +160,8 @@ shown()
 	grep -E '^200000 .* main$' screen
 }
 
-# What lived is read again at the end, which is when the clock begins to go faster: when that file is mapped.
+# The heap is read again at the end. The clock begins to go faster then: when that file is
+# mapped.
 @test "fxtrun: the progress of a long end is shown on the terminal, and nowhere else" {
 	cat >pairs.c <<-'END'
 		#include <stdio.h>

@@ -93,7 +93,7 @@ block()
 	[ "$(wc -l <commands)" = 1 ]
 	sh -ec "$(cat commands)" </dev/null
 	[ "$(calls_of trace.fxt serve)" = 20 ]
-	# None took so long. Of a shorter time each does.
+	# None took that long. With a shorter time each call does.
 	fails ls trace-1.fxt
 	rm -f input && mkfifo input
 	sh -ec "$(sed 's/5ms/0ns/' commands)" <input 2>said 3>&- &
@@ -154,7 +154,7 @@ block()
 	block 'fxtrun --auto' >commands
 	[ "$(wc -l <commands)" = 1 ]
 	sh -ec "$(cat commands)" </dev/null
-	# Not these, of which there are few.
+	# Functions with few calls are not muted.
 	[ "$(calls_of trace.fxt main) $(calls_of trace.fxt serve)" = '1 20' ]
 }
 

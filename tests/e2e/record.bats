@@ -23,12 +23,12 @@ setup()
 
 teardown()
 {
-	# Of a test that failed: programs that were to go on.
+	# Programs that a failed test left running.
 	[ ! -s pids ] || kill -KILL $(cat pids) 2>/dev/null || true
 	no_sockets
 }
 
-# runs_on: the program whose number is in `pids` makes rounds still, and is ended.
+# runs_on: the program whose number is in `pids` still makes rounds, and is ended.
 runs_on()
 {
 	local before
@@ -46,7 +46,7 @@ runs_on()
 	[ "$status" != 0 ]
 	[ "$(calls_of trace.fxt leaf)" = 100 ]
 	fxt check trace.fxt
-	# What the program makes of the signal is its own affair.
+	# The program's reaction to the signal is its own affair.
 	status=0
 	timeout 60 fxtrun --duration=2 bash -c 'trap "exit 9" TERM; until false; do :; done' || status=$?
 	[ "$status" = 9 ]
@@ -158,7 +158,7 @@ runs_on()
 		sound trace.fxt
 		[ "$(calls_of trace.fxt in_child) $(calls_of trace.fxt in_image)" = "$2 $3" ]
 		[ "$(calls_of trace.fxt in_child_of_image)" = "$4" ]
-		# Those that are not wanted are not missed.
+		# Processes that are not wanted are not reported.
 		grep -Ex "fxtrun: [0-9,]+ events, [0-9] threads?, $5 processe?s?, 0 lost, [^(]*: trace.fxt" err
 		[ "$(grep -vc "no context switches" err)" = 1 ]
 	}

@@ -14,13 +14,14 @@ setup()
 	export XDG_RUNTIME_DIR=$PWD counted=$BATS_FILE_TMPDIR/counted
 }
 
-# What a test that failed left running would keep bats waiting.
+# Processes that a failed test left running would keep bats waiting.
 teardown()
 {
 	kill -KILL $job $program 2>/dev/null || true
 }
 
-# bereaved OPTION...: $counted, which made 1000 calls and waits, and its session, whose recorder is killed.
+# bereaved OPTION...: $counted, which made 1000 calls and waits, and its session, with a
+# killed manager.
 bereaved()
 {
 	fxtrun "$@" "$counted" 1000 wait >out 2>said 3>&- &

@@ -8,7 +8,7 @@ setup_file()
 	cc -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/refused" "$BATS_TEST_DIRNAME/../programs/filters/refused.c"
 }
 
-# Where another user can go who is no more than a user: to root, /proc/self/mem is never refused.
+# A directory that an ordinary user can enter: /proc/self/mem is never refused to root.
 setup()
 {
 	place=$(mktemp -d /tmp/fxt-refused-XXXXXX)

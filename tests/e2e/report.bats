@@ -193,7 +193,8 @@ open("pairs.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	fxt report pairs.fxt | grep -E '^ *400000 +2\.800 ms +2\.800 ms( +7 ns){6}  f$'
 }
 
-# A program whose calls can be counted by hand: its functions are in two files and a library, their callers in two threads.
+# A program with calls that can be counted by hand: its functions are in two files and a
+# library, their callers in two threads.
 family()
 {
 	echo 'void leaf(void) { __asm__ volatile("" ::: "memory"); }' >leaf.c

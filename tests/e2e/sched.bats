@@ -8,7 +8,7 @@ setup_file()
 	compiled_for_all sched/pingpong sched/refuse sched/namesakes threads/lives sessions/rounds
 }
 
-# Skips where the kernel tells nobody like us of context switches.
+# Skips the test if the kernel does not report context switches to this user.
 needs_perf()
 {
 	fxtrun -o probe.fxt pingpong >/dev/null 2>probe.err
@@ -43,8 +43,8 @@ accounts()
 	join -t "$(printf '\t')" decoded reported | awk -F'\t' '$4 != $7 { print "switches: " $0; exit 1 }'
 }
 
-# The accounts agree: waits within 5 %, switches but for those while a thread ends, and no less CPU time than was used (a
-# hypervisor's share is nobody's).
+# The accounts agree: waits within 5 %, switches except those while a thread ends, and at
+# least the CPU time used (a hypervisor's share belongs to no thread).
 agree()
 {
 	near 2 decoded measured && near 2 reported measured &&
@@ -98,7 +98,7 @@ agree()
 	[ "$(grep -c 'busy$\|idle$' threads)" = 4 ]
 	# Switches are of a thread, whatever its process: no two are the same.
 	[ -z "$(cut -f 2 threads | sort | uniq -d)" ]
-	# Of main threads the number outside is known; of others nothing is told.
+	# The outer numbers of main threads are known; other threads are not reported.
 	decode cpu trace.fxt | cut -f 1 | sort >ran
 	awk -F'\t' '$4 == "namesakes" { print $2 }' threads | sort >mains
 	[ "$(wc -l <mains)" = 2 ]

@@ -30,7 +30,8 @@ setup()
 	done
 }
 
-# serves: a session that lasts, by the name srv, of a server that serves requests of no kind until it is told.
+# serves: an idle session by the name srv, of a server that serves requests of no kind until
+# further orders.
 serves()
 {
 	compiled sessions/server.c
@@ -41,7 +42,7 @@ serves()
 	await ready answers
 }
 
-# A server that has nobody to tell it more ends.
+# A server without a test to give it orders ends.
 ends()
 {
 	exec 4>&-

@@ -21,13 +21,14 @@ MODE, RECORDINGS, SERVER = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 LIMITS = ({"min_duration": "0us", "max_calls": None}, {"min_duration": "20us", "max_calls": None},
           {"min_duration": "0us", "max_calls": 20}, {"min_duration": "1h", "max_calls": 3})
 CATEGORIES = ["function"], ["function", "sync"], ["sync"]
-# What there is in a trace of workers that were killed, that serve on while a snapshot is taken, or that were in the midst of a
-# request of no kind at a stop.
+# The allowed faults in a trace of workers that were killed, that serve during a snapshot,
+# or that were inside a request of no kind at a stop.
 USUAL = "calls:left_open", "flow_end_without_start", "calls:records_lost"
-# KiB that may come to be used meanwhile: stacks of threads that the recorder's libc keeps for later ones, pages of the
-# server's that were shared with its children; and for each process that the recorder knew.
+# KiB by which memory use may grow: stacks of threads that the manager's libc keeps for
+# later ones, pages of the server's that were shared with its children; and for each process
+# that the manager knew.
 GROWTH, PROCESS_GROWTH = 512, 4
-# Of a recorder that forgets each recording, and all processes that have ended.
+# For a manager that forgets each recording, and all processes that have ended.
 FORGOTTEN_GROWTH = 64
 
 
@@ -151,7 +152,7 @@ def main():
         recordings.append(recording)
         replace("retire" if kind % 3 else "kill")
         assert client.call("SetFilter", **recording.limits) == {}
-        # What is still to be written must not be cleared.
+        # Records that are still to be written must not be cleared.
         disposition = ("CLEAR_ENTIRE", "CLEAR_NONDURABLE")[kind % 2] if is_dropped else "RETAIN"
         assert client.call("StartTracing", buffer_disposition=disposition, additional_categories=recording.categories) == {}
         session.tell(f"serve {kind}")

@@ -32,7 +32,8 @@ record()
 	await ready out
 }
 
-# ends: the program is told to end, and the last trace is as sound as that of any program ended by a signal.
+# ends: the program is told to end, and the last trace is as valid as that of any program
+# ended by a signal.
 ends()
 {
 	local status=0
@@ -309,7 +310,7 @@ client()
 	kill -KILL $recorder $(recorder_of $recorder)
 	wait $recorder || true
 	pkill -KILL -x -f "$rounds counts"
-	# What a killed session leaves is in nobody's way.
+	# The remains of a killed session are in no other session's way.
 	[ -S "$XDG_RUNTIME_DIR/fxt/srv" ]
 	fxtrun --session=srv "$counted" 10
 	[ -z "$(ls "$XDG_RUNTIME_DIR")" ]
@@ -395,7 +396,7 @@ fails()
 	} >said 2>&1
 	wait $recorder || [ $? = 143 ]
 	recorder=
-	# A recording of a session that lasts is told of where it was asked for too.
+	# A recording of an idle session is reported to its client too.
 	fxtrun --session=idle --start=idle "./$odd" 1 wait >out2 2>>err 3>&- &
 	recorder=$!
 	program=$(await ready out2 | cut -d ' ' -f 2)

@@ -138,8 +138,8 @@ read_for()
 	fxtrun ./nested
 	size=$(stat -c %s trace.fxt)
 	[ "$size" -gt $((8 << 20)) ]
-	# The calls that begin in a hundredth of the calls' time, in the midst of them: a block more on either side, and those
-	# of the calls around.
+	# The calls that begin in a hundredth of the calls' time, in its middle: one more
+	# block on either side, and those of the calls around.
 	from=$(rows "select start from calls where function = 'leaf' order by start limit 1 offset 125000")
 	to=$(rows "select start from calls where function = 'leaf' order by start limit 1 offset 127500")
 	query="select count(*), sum(duration), sum(depth), sum(caller) from calls where start >= $from and start < $to"
@@ -185,7 +185,7 @@ read_for()
 	says 2 'fxt: other.fxt: cannot be opened: No such file or directory' fxt sql 'select 1' other.fxt
 	says 2 "fxt sql: at most one statement and one file; 'third' is one too many; see fxt sql --help" fxt sql 'select 1' trace.fxt third
 	says 2 'fxt sql: the standard input cannot be both the trace and the statements; see fxt sql --help' fxt sql -
-	# A trace that is cut is told of, with what can be read of it.
+	# A truncated trace is reported, with the part of it that can be read.
 	head -c $(($(stat -c %s trace.fxt) - 8)) trace.fxt >cut.fxt
 	status=0
 	fxt sql --csv 'select count(*) > 0 from calls' cut.fxt >out 2>err || status=$?

@@ -23,7 +23,8 @@ def report(decoded, answered):
     wrong = [f"missing: {key}" for key in expected.keys() - rows.keys()]
     wrong += [f"invented: {key}" for key in rows.keys() - expected.keys()]
     for key in expected.keys() & rows.keys():
-        # Each time is rounded to a nanosecond, and so is each of a sum; what is inside of a call is so once more.
+        # Each time is rounded to a nanosecond, and so is each of a sum; the time inside a
+        # call is rounded once more.
         off = [abs(a - b) for a, b in zip(rows[key], expected[key])]
         calls = expected[key][0]
         if off[:2] != [0, 0] or max(off[3:5]) > 1 or off[2] > 2 * calls or off[5] > calls:
@@ -46,7 +47,7 @@ def functions(decoded, answered):
     rows = {row[1]: [int(cell) for cell in row[2:]] for row in list(csv.reader(open(answered)))[1:]}
     wrong = [f"missing or invented: {key}" for key in expected.keys() ^ rows.keys()]
     for key in expected.keys() & rows.keys():
-        # Each time of a call is rounded to a nanosecond, and what is inside of it once more.
+        # Each time of a call is rounded to a nanosecond, and the time inside it once more.
         off = [abs(a - b) for a, b in zip(rows[key], expected[key])]
         if off[:2] != [0, 0] or off[2] > rows[key][0] or off[3] > 2 * rows[key][0] or max(off[4:]) > 1:
             wrong.append(f"{key}: {rows[key]}, not {expected[key]}")

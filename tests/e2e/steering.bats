@@ -57,7 +57,8 @@ python()
 			assert status == 0, said
 			count = calls("trace.fxt")
 			assert 0 < sum(count.values()) <= made, (made, count)
-			# Of a call that was open at a stop the leaf may be recorded and not the outer, or the other way round.
+			# If a call was open at a stop, the leaf may be recorded and not the
+			# outer call, or the other way round.
 			for thread in {thread for thread, _ in count}:
 			    if sys.argv[1] == "streaming":
 			        assert abs(count[thread, "leaf"] - 2 * count[thread, "outer"]) <= 2 * 101, count
@@ -244,7 +245,7 @@ python()
 		assert sum(calls("trace.fxt").values()) == 60
 		assert sum(calls("trace-1.fxt").values()) == 60
 	END
-	# Where it was raised is in what it made somebody keep.
+	# The moment at which it was raised is in the snapshot that it caused.
 	fxt dump trace-1.fxt | grep 'instant thread=\([0-9]*\)/\1 .*category="process" name="alert" {name="keep"}'
 	fxt dump trace.fxt | grep 'instant.* name="alert" {name="a:b"}'
 }

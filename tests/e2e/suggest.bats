@@ -80,7 +80,7 @@ print(*long.values())' >long
 			fails grep "fxt suggest" said
 		fi
 	done
-	# What it is called at the other end of a pipe nobody knows.
+	# The file's name at the other end of a pipe is not known.
 	fxtrun --heap=off -o - ./many 1500000 0 2>said | cat >piped.fxt
 	grep "fxt suggest prints" said
 }

@@ -108,7 +108,7 @@ without_clones()
 	fxt symbolize - --output=/dev/stdout <raw.fxt | cat >piped.fxt
 	cmp piped.fxt named.fxt
 
-	# Who reads it and has no room for a copy with names says so.
+	# A reader without room for a copy with names says so.
 	TMPDIR=$PWD/nowhere fxt report raw.fxt 2>said | grep ' calls of 3 functions '
 	diff - said <<<'fxt: raw.fxt: functions are shown by address: No such file or directory'
 
@@ -118,7 +118,7 @@ without_clones()
 	[ "$(stat -c %a raw.fxt)" = 600 ]
 	[ "$(ls -A | grep -c fxt)" = 4 ]
 
-	# Where there is nothing to name, nothing changes.
+	# If there is nothing to name, nothing changes.
 	fxt symbolize raw.fxt
 	cmp raw.fxt named.fxt
 }
@@ -158,7 +158,8 @@ without_clones()
 	[ "$output" = "fxt: raw.fxt: no name is known for 3 of 3 functions" ]
 }
 
-# shown_positions TRACE: the functions of which the viewer shows where they stand, and where.
+# shown_positions TRACE: the functions with a source position in the viewer, and the
+# positions.
 shown_positions()
 {
 	viewer "$1" "SELECT s.name, extract_arg(s.arg_set_id, 'debug.file'), extract_arg(s.arg_set_id, 'debug.line')
@@ -181,7 +182,8 @@ shown_positions()
 	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=alone.fxt ./where
 	fxt symbolize alone.fxt
 	shown_positions alone.fxt | diff expected -
-	# They are no calls, nor anything else, to fxt; and what is cut tells of nobody who is left out.
+	# To fxt they are neither calls nor anything else; and a part of a trace shows none
+	# of the removed ones.
 	for trace in trace.fxt raw.fxt alone.fxt; do
 		reported_calls $trace | diff - <(printf '%s\t%s\n' first 2 main 1 second 1)
 	done

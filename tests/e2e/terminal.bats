@@ -134,7 +134,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	grep -q '^paged:.*main$' shown
 	PAGER='sed s/^/paged:/' fxt report >report
 	fails grep -q paged report
-	# Whoever leaves the pager before the end leaves fxt.
+	# Leaving the pager before the end ends fxt.
 	PAGER='head -n 1' on_terminal 100 "fxt report; echo status \$?" >shown
 	[ "$(grep -c main shown)" = 0 ]
 	grep -q '^status ' shown

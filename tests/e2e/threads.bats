@@ -68,7 +68,8 @@ arrows()
 @test "the viewer draws the arrow of a wait from the waker to the wait's end, and none backwards" {
 	needs_viewer
 	compiled locks
-	# A thread that joins another frees its stack's memory: an instant amid the wait, which is no end of the arrow.
+	# A thread that joins another frees its stack's memory: an instant inside the wait,
+	# which does not end the arrow.
 	traced --heap=objects -- "$program"
 	arrows trace.fxt >arrows
 	grep -v -e pthread_join -e pthread_create arrows | diff - <(printf '%s\twoken\t%s\t%d\n' \
@@ -78,7 +79,7 @@ arrows()
 		'sem_post: wakes a waiter' sem_wait 61)
 	[ "$(grep pthread_create arrows)" = $'pthread_create: a new thread\tthread begins\t\t1' ]
 	[ -z "$(grep pthread_join arrows | grep -v $'^wakes who joins it\twoken\tpthread_join\t1$')" ]
-	# What ends an arrow is no call, and no wait of its own.
+	# The slice at the end of an arrow is neither a call nor a wait of its own.
 	[ "$(calls_of trace.fxt woken)" = 0 ]
 	reported_calls trace.fxt | fails grep woken
 }
@@ -88,7 +89,7 @@ arrows()
 	same_as_bare "$program"
 	sound trace.fxt
 	fxt dump trace.fxt >dump
-	# All by one thread, but for the barrier, which two wait at.
+	# All by one thread, except for the barrier, at which two wait.
 	sed -En 's/.*thread=([0-9]+)\/([0-9]+) .*duration-complete.*/&/; s/.* duration-complete thread=([0-9]+)\/([0-9]+) .*category="sync" name="([a-z0-9_]+)" \{object=pointer:[^,]*(, symbol="(.*)")?\}$/\1 \2 \3 \5/p' dump |
 		awk -v OFS='\t' '$1 != $2 { print $3, $4 } $1 == $2 { others = others $3 } END { exit others != "pthread_barrier_wait" }' >waits
 	grep $'\t' traced.out | sed -E 's/(on_heap|thread)$//' | diff - waits

@@ -59,7 +59,7 @@ def main():
     for lane in data["timeline"]["losses"]["lanes"]:
         page_lost[koids[str(lane[0])]] += sum(item[4] for item in items_of(lane))
         records += sum(item[5] for item in items_of(lane))
-    # A call that lasts long may have too much inside of it even for a window.
+    # A long call may have too many calls inside it even for a window.
     exact = [window for window in data["timeline"]["windows"] if window["calls"]["width"] == 0]
     for window in exact:
         items = {(koids[str(lane[0])], data["names"][item[2]], item[0] + origin, item[1] + origin): item[4]

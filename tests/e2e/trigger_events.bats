@@ -56,7 +56,8 @@ python()
 
 @test "the call by which it is raised so often: once, and neither before nor after" {
 	python <<-'END'
-		# Of those that are made together the first must not be taken for one before, nor the last for one that is yet to come.
+		# If several are made together, the first must not be taken for an earlier
+		# one, nor the last for a later one.
 		for event, name, made in ("leaf=begin", "leaf", 40), ("leaf=end", "leaf", 40), ("outer>0ns", "outer", 20):
 		    for times in made + 1, made + made // 10:
 		        session = Session(["-o", "x.fxt", f"--trigger={event}:terminate/once-after={times}"], steps)
@@ -100,7 +101,8 @@ python()
 		        break
 		assert in_time
 		assert of("x.fxt") == {"outer": 40, "leaf": 80}, of("x.fxt")
-		# Whoever raises it all the time does not put it off; what was done is not done again as long after that.
+		# Raising it all the time does not delay it; the action is not repeated as
+		# long after that.
 		session = Session(["-o", "x.fxt", "--trigger=x:stop/after=200ms", "--trigger=y:terminate/after=600ms"], steps)
 		session.client.call("RaiseAlert", alert_name="x")
 		await_state(session.client, "STOPPED")
@@ -151,7 +153,7 @@ python()
 		    assert session.end()[0] == 0
 		    rounds = 20 + len(others) + 1
 		    assert of("x.fxt") == {"outer": rounds, "leaf": 2 * rounds}, (trigger, of("x.fxt"))
-		# What led to a child's death is kept.
+		# The calls that led to a child's death are kept.
 		session = Session(["--buffering-mode=circular", "--trigger=signal=SEGV:snapshot"], steps)
 		session.tell("call 10")
 		session.tell("die 11")

@@ -429,7 +429,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	shows '^status 0\.$'
 }
 
-# A key that was pressed meanwhile is there before the reading begins.
+# A key pressed during that time is there before the reading begins.
 @test "Esc stops reading: the previous view is shown again and works" {
 	${CC:-cc} -shared -fPIC -o clock.so "$root/tests/programs/terminal/fast_clock.c"
 	opens 100 24 "LD_PRELOAD=$PWD/clock.so fxt tui"

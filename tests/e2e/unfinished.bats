@@ -16,7 +16,7 @@ setup()
 	counted=$BATS_FILE_TMPDIR/counted
 }
 
-# told WORD: all three say it of trace.fxt.
+# told WORD: all three report it for trace.fxt.
 told()
 {
 	local status=0
@@ -125,7 +125,7 @@ told()
 	told cut
 }
 
-# Of the last line of a file, the bytes that are said to be lost.
+# The number of lost bytes in the last line of a file.
 bytes_lost()
 {
 	tail -n 1 "$1" | sed -n 's/.* events*, \([0-9]*\) bytes lost, [0-9]* bytes$/\1/p'

@@ -559,7 +559,8 @@ class Trace:
     def close(self, stack, ns, end):
         """Takes slices that are over off the stack; False if a complete slice would stick out of its parent."""
         if None in stack:
-            # Where a slice is over, the viewer ends what is still open inside it.
+            # At the end of a slice the viewer ends the slices that are still open inside
+            # it.
             for at, outer in enumerate(stack):
                 if outer is not None and outer < ns and None in stack[at:]:
                     del stack[at:]

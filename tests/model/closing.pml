@@ -182,7 +182,8 @@ inline find(w, c, n)
 	od
 }
 
-/* The manager saves what is closed; then the bytes are anybody's, but for those a stalled thread is in. */
+/* The manager saves the closed bytes; then they are free, except those that a stalled
+ * thread writes to. */
 inline hand_over()
 {
 	w = 0;
@@ -249,7 +250,7 @@ proctype closer() provided (!dead)
 	od
 }
 
-/* What a processor was told to store it stores; then the manager takes the rest. */
+/* A processor carries out the stores it was given; then the manager takes the rest. */
 proctype death()
 {
 	mtype what;

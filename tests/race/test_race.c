@@ -139,7 +139,7 @@ static void afterlife_end(const struct rig *rig)
 
 /* ---- fail points ---- */
 
-/* Where a thread is to stop until it is told to go on. */
+/* The place at which a thread stops until it may go on. */
 struct stop {
 	const char *at; /* NULL once it stopped there */
 	sem_t reached, go;
@@ -443,7 +443,7 @@ static void the_last_bytes(void **state)
 		sem_wait(&s.stop.reached);
 		sem_post(&s.next);
 		pthread_join(s.thread, NULL);
-		/* What was left of its own chunk was its own to the end. */
+		/* The rest of its own chunk was its own to the end. */
 		assert_int_equal(s.caller.slot->lost, 0);
 		assert_int_equal(rig.e.header->rolling_data_end[0], end);
 		die(&rig, "in the end");
