@@ -489,8 +489,8 @@ bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_q
 	look.named = named;
 	look.is_named = look.is_shared = look.is_undecided = false;
 	look.questions = questions;
-	agent_flow_begin(&look.flow);
-	if (!code_find_part(address, &whole) || !whole.is_whole || !code_add_part(&whole))
+	if (!agent_flow_begin(&look.flow) || !code_find_part(address, &whole) || !whole.is_whole ||
+	        !code_add_part(&whole))
 		return false;
 	for (uint32_t n = 0; n < look.flow.part_count; n++) {
 		const struct agent_flow_part *part = &look.flow.parts[n];

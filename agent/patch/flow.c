@@ -5,6 +5,8 @@
  */
 #include "flow.h"
 #include <string.h>
+#include <sys/mman.h>
+#include "writer/shared/sys.h"
 
 /* The state before an instruction. It has a half for each kind of function, with a bit for
  * each register, and one for memory, that may hold the address of such a function. */
@@ -19,11 +21,18 @@
 #define BEHIND 32u /* bytes that may be read behind a part */
 #define ROUNDS 200
 
-void agent_flow_begin(struct agent_flow *flow)
+bool agent_flow_begin(struct agent_flow *flow)
 {
+	const int protection = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+
+	if (!flow->states)
+		flow->states = sys_map(AGENT_FLOW_BYTES * sizeof(*flow->states), protection, flags, -1);
+	if (!flow->code)
+		flow->code = sys_map(AGENT_FLOW_BYTES, protection, flags, -1);
 	flow->part_count = flow->used = 0;
 	flow->has_handlers = false;
 	flow->anywhere = 0;
+	return flow->states && flow->code;
 }
 
 struct agent_flow_part *agent_flow_add(struct agent_flow *flow, uint64_t start, uint64_t end)

@@ -39,15 +39,15 @@ struct agent_flow {
 	uint32_t used;     /* bytes of `code`, with a reserve behind each part for the
 	                      decoder */
 	bool has_handlers; /* a call may continue in a handler of exceptions */
-	uint8_t code[AGENT_FLOW_BYTES];
-	uint64_t states[AGENT_FLOW_BYTES]; /* by byte of `code`: the state before the
-	                                      instruction that begins there (flow.c) */
-	uint64_t anywhere;                 /* the state wherever an unknown transfer of
-	                                      control leads */
+	/* AGENT_FLOW_BYTES entries each, in memory that is mapped when it is first used */
+	uint8_t *code;
+	uint64_t *states;  /* by byte of `code`: the state before the instruction that
+	                      begins there (flow.c) */
+	uint64_t anywhere; /* the state wherever an unknown transfer of control leads */
 };
 
-/* Makes the code empty, before the first part is added. */
-void agent_flow_begin(struct agent_flow *flow);
+/* Makes the code empty, before the first part is added. False: there is no memory. */
+bool agent_flow_begin(struct agent_flow *flow);
 
 /* Adds a part; the caller puts its bytes into `code`. NULL: there is no room. */
 struct agent_flow_part *agent_flow_add(struct agent_flow *flow, uint64_t start, uint64_t end);

@@ -48,27 +48,29 @@ enum site_state {
 	SITE_REFUSED,
 };
 
+/* All tables are mapped before the first site is noted: most programs never have one. */
+
 /* Call sites of hooks, by return address and kind of hook. A site's key never changes. */
 static struct site {
 	uint64_t key;      /* return address << 1 | is_exit; 0 = free. Set by hooks */
 	uint64_t function; /* the latest function that the hook was called for */
 	uint32_t state;    /* enum site_state */
 	uint32_t wait;     /* of a site that is KEPT: about this many calls until it is noted again */
-} sites[SITES];
+} * sites;
 
 /* The sites that the helper has looked at since all were put back, and how often. Each time
  * a site is KEPT, its wait doubles. Used by the helper. */
-static uint32_t looked_at[SITES], looked_at_count;
-static uint8_t tries[SITES];
+static uint32_t *looked_at, looked_at_count;
+static uint8_t *tries;
 
 /* 1 + the index of each site that is NOTED. Hooks add sites and the helper removes them.
  * Each site is in it at most once. */
-static uint32_t queue[SITES];
+static uint32_t *queue;
 static uint32_t queue_end, queue_begin;
 
 /* Patches that were written, or are about to be. Used by the helper; a forked child finds
  * the list as it was at the fork. */
-static struct agent_patch_site patches[SITES];
+static struct agent_patch_site *patches;
 static uint32_t patch_count;
 
 /* Code that was looked at, by its start. Its hook calls that may go are patched. */
@@ -76,7 +78,7 @@ static struct look {
 	uint64_t start;
 	uint64_t until;        /* it is not looked at again before this time */
 	uint64_t undecided_ns; /* the length of that wait if a decision was missing; 0: none was */
-} looks[LOOKS];
+} * looks;
 
 static bool is_refused;   /* the system does not allow it */
 static bool is_open;      /* the helper has opened the memory */
@@ -372,6 +374,31 @@ static bool patch_next(void)
 	return site != NULL;
 }
 
+/* False: there is no memory. */
+static bool patch_map_tables(void)
+{
+	struct {
+		struct site sites[SITES];
+		struct agent_patch_site patches[SITES];
+		struct look looks[LOOKS];
+		uint32_t looked_at[SITES], queue[SITES];
+		uint8_t tries[SITES];
+	} * tables;
+
+	if (sites)
+		return true;
+	tables = sys_map(sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!tables)
+		return false;
+	patches = tables->patches;
+	looks = tables->looks;
+	looked_at = tables->looked_at;
+	queue = tables->queue;
+	tries = tables->tries;
+	sites = tables->sites;
+	return true;
+}
+
 uint64_t agent_patch_work(void)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -380,7 +407,7 @@ uint64_t agent_patch_work(void)
 	        (agent_records_calls() && !load_relaxed(&control->has_filter)))
 		return FOREVER_NS;
 	/* An emulator may run its old translation, and miss writes to memory. */
-	if (!is_open && (arch_is_emulated() || !agent_code_open())) {
+	if (!is_open && (arch_is_emulated() || !patch_map_tables() || !agent_code_open())) {
 		is_refused = true;
 		return FOREVER_NS;
 	}
@@ -442,7 +469,8 @@ static void patch_put_all_back(bool is_exit)
 
 static void patch_forget_code(void)
 {
-	memset(looks, 0, sizeof(looks));
+	if (looks)
+		memset(looks, 0, LOOKS * sizeof(*looks));
 	agent_code_forget();
 }
 

@@ -68,7 +68,7 @@ static const char *follow(const uint8_t *start, const uint8_t *end, bool has_han
 	struct agent_flow_part *part;
 	int32_t distance;
 
-	agent_flow_begin(&flow);
+	assert_true(agent_flow_begin(&flow));
 	flow.has_handlers = has_handlers;
 	part = agent_flow_add(&flow, (uint64_t)(uintptr_t)start, (uint64_t)(uintptr_t)end);
 	memcpy(flow.code + part->first, start, (size_t)(end - start));
