@@ -10,35 +10,37 @@
 #include "unwind.h"
 #include "writer/format/encode.h"
 #include "writer/engine/heap.h"
+#include "writer/engine/reserve.h"
+#include "writer/engine/slots.h"
 
-#define NODES_BITS     22
-#define NODES          (UINT64_C(1) << NODES_BITS)
-#define NODES_USED_MAX (NODES - NODES / 8)
-#define NODE_WORDS     4
-#define GONE_MAX       64
+#define NUMBER_BITS         22
+#define NODES               ((UINT64_C(1) << NUMBER_BITS) - 1)
+#define INDEX_FIRST_ENTRIES (UINT64_C(1) << 12)
+#define INDEX_LAST_ENTRIES  (UINT64_C(1) << (NUMBER_BITS + 1))
+#define NODE_WORDS          4
+#define GONE_MAX            64
 
 struct agent_heap_thread *agent_heap_threads;
 
-/* A node; its number is its place plus 1. Entries are only added. */
+/* A node; its number is its place plus 1. Nodes are only added. */
 static struct node {
 	uint64_t hash;
 	uint64_t written; /* the generation that has its record, plus 1; 0 = none yet */
 } * nodes;
+static struct fxt_reserve nodes_reserve;
 static uint64_t nodes_used;
 
+/*
+ * The nodes by their hashes. Threads search it without a lock. It is at most half full; a
+ * larger one then takes its place, and it stays mapped, since a thread may be searching it.
+ */
+static struct node_index {
+	uint64_t mask;      /* 0 in a forked child: nothing is added before it has its own paths */
+	uint64_t entries[]; /* the upper bits of a hash | a number; 0 = free */
+} * node_index;
+static uint64_t index_mask; /* of `node_index`, also in a forked child */
+
 static uint64_t powers[AGENT_WALK_MAX]; /* powers of FACTOR, by exponent */
-
-static void *callpath_map(size_t bytes)
-{
-	void *memory =
-	        sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-
-	if (memory) {
-		sys_advise(memory, bytes, MADV_WIPEONFORK);
-		sys_advise(memory, bytes, MADV_DONTDUMP);
-	}
-	return memory;
-}
 
 /* ---- nodes ---- */
 
@@ -109,15 +111,86 @@ static uint64_t callpath_of_walk(const struct agent_walk *walk)
 	return hash | HASH_BIT;
 }
 
-/* The place of a node, or the place where it would be. */
+#define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
+
+static uint64_t index_home(uint64_t hash)
+{
+	return hash * FACTOR >> 32;
+}
+
+/* Finds a node; NULL: there is none. */
 static struct node *node_find(uint64_t hash)
 {
-	for (uint64_t at = hash * FACTOR >> (64 - NODES_BITS);; at = (at + 1) & (NODES - 1)) {
-		uint64_t found = load_relaxed(&nodes[at].hash);
+	/* Acquire: what it points to, and the nodes in there, are complete. */
+	const struct node_index *index = load_acquire(&node_index);
+	uint64_t mask = load_relaxed(&index->mask);
 
-		if (found == hash || found == 0)
-			return &nodes[at];
+	for (uint64_t at = index_home(hash) & mask;; at = (at + 1) & mask) {
+		uint64_t entry = load_acquire(&index->entries[at]);
+
+		if (entry == 0)
+			return NULL;
+		if (((entry ^ hash) & ~NUMBER_MASK) == 0 && nodes[(entry & NUMBER_MASK) - 1].hash == hash)
+			return &nodes[(entry & NUMBER_MASK) - 1];
 	}
+}
+
+static void index_insert(struct node_index *index, uint64_t hash, uint64_t number)
+{
+	uint64_t at = index_home(hash) & index->mask;
+
+	while (index->entries[at])
+		at = (at + 1) & index->mask;
+	/* Release: a thread that finds the entry sees the node's hash. */
+	store_release(&index->entries[at], (hash & ~NUMBER_MASK) | number);
+}
+
+static struct node_index *index_create(uint64_t entries)
+{
+	uint64_t bytes = sizeof(struct node_index) + entries * sizeof(uint64_t);
+	struct fxt_reserve reserve = {.memory = fxt_reserve_map(bytes), .entry_bytes = bytes};
+
+	if (!reserve.memory)
+		return NULL;
+	if (!fxt_reserve_reach(&reserve, 1)) {
+		fxt_reserve_unmap(reserve.memory, bytes);
+		return NULL;
+	}
+	((struct node_index *)reserve.memory)->mask = entries - 1;
+	return reserve.memory;
+}
+
+/* With the lock held. False: there is no room for another node. */
+static bool index_make_room(void)
+{
+	uint64_t entries = index_mask + 1;
+	struct node_index *larger = NULL;
+
+	if (nodes_used < entries / 2)
+		return true;
+	if (entries < INDEX_LAST_ENTRIES)
+		larger = index_create(entries * 2);
+	if (!larger)
+		return nodes_used < entries - entries / 8;
+	for (uint64_t number = 1; number <= nodes_used; number++)
+		index_insert(larger, nodes[number - 1].hash, number);
+	index_mask = entries * 2 - 1;
+	store_release(&node_index, larger);
+	return true;
+}
+
+/* With the lock held: adds a node. NULL: there is no room. */
+static struct node *node_add(uint64_t hash)
+{
+	struct node *node = &nodes[nodes_used];
+
+	/* In a child that a handler made inside of a hook there are no nodes yet. */
+	if (node_index->mask == 0 || nodes_used == NODES ||
+	        !fxt_reserve_reach(&nodes_reserve, nodes_used + 1) || !index_make_room())
+		return NULL;
+	node->hash = hash;
+	index_insert(node_index, hash, ++nodes_used);
+	return node;
 }
 
 /* Finds a node, or adds it. NULL: there is no room. */
@@ -126,16 +199,12 @@ static struct node *node_get(uint64_t hash)
 	struct node *node = node_find(hash);
 	uint64_t mask;
 
-	if (load_relaxed(&node->hash))
+	if (node)
 		return node;
 	mask = fxt_lock(&agent_engine.lock);
-	node = node_find(hash);
-	if (!node->hash && nodes_used < NODES_USED_MAX) {
-		store_relaxed(&node->hash, hash);
-		nodes_used++;
-	}
+	node = node_find(hash) ?: node_add(hash);
 	fxt_unlock(&agent_engine.lock, mask);
-	return node->hash ? node : NULL;
+	return node;
 }
 
 static uint32_t node_number(const struct node *node)
@@ -253,7 +322,7 @@ uint32_t agent_path_of_known_walk(const struct agent_walk *walk)
 	const struct node *node = node_find(callpath_of_walk(walk));
 
 	/* If this node is written, so are all that it extends. */
-	return walk->count && node_is_written(node, agent_paths_generation()) ? node_number(node) : 0;
+	return walk->count && node && node_is_written(node, agent_paths_generation()) ? node_number(node) : 0;
 }
 
 uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, const struct agent_walk *walk)
@@ -272,13 +341,19 @@ uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, const struct agent
 void agent_paths_forget(void)
 {
 	nodes_used = 0;
+	if (node_index)
+		node_index->mask = index_mask;
 }
 
 bool agent_paths_prepare(void)
 {
-	nodes = callpath_map(NODES * sizeof(*nodes));
-	agent_heap_threads = callpath_map(FXT_SLOTS * sizeof(*agent_heap_threads));
-	if (!nodes || !agent_heap_threads || !agent_unwind_prepare())
+	nodes = fxt_reserve_map(NODES * sizeof(*nodes));
+	nodes_reserve = (struct fxt_reserve){.memory = nodes, .entry_bytes = sizeof(*nodes)};
+	node_index = index_create(INDEX_FIRST_ENTRIES);
+	index_mask = INDEX_FIRST_ENTRIES - 1;
+	agent_heap_threads = fxt_reserve_map(FXT_SLOTS * sizeof(*agent_heap_threads));
+	if (!nodes || !node_index || !agent_heap_threads || !agent_unwind_prepare() ||
+	        !fxt_slots_add_table(&agent_engine, agent_heap_threads, sizeof(*agent_heap_threads)))
 		return false;
 	powers[0] = 1;
 	for (unsigned i = 1; i < AGENT_WALK_MAX; i++)

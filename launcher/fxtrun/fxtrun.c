@@ -63,6 +63,23 @@ static void fxtrun_spare_address_space(void)
 		mallopt(M_ARENA_MAX, 1);
 }
 
+/* A program that could not even be loaded with our library would be blamed for it. */
+#define DATA_MIN (UINT64_C(4) << 20)
+
+/* Whether the limit of data, which the program inherits, leaves it enough. */
+static bool fxtrun_has_data(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < DATA_MIN) {
+		fxt_say("the limit of data is %llu KiB (ulimit -d), of which recording takes 2 MiB in the "
+		        "program; the program is not started with less than 4 MiB",
+		        (unsigned long long)limit.rlim_cur >> 10);
+		return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static struct fxt_run run;
@@ -94,6 +111,8 @@ int main(int argc, char **argv)
 		fxt_say("%s", error);
 		return FXT_EXIT_FAILED;
 	}
+	if (!fxtrun_has_data())
+		return FXT_EXIT_FAILED;
 	result = fxtrun_prepare(&run, error, sizeof(error));
 	if (result != 0) {
 		fxt_say("%s", error);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -404,6 +405,19 @@ static int run_await_controller(struct fxt_run *run)
 	return 0;
 }
 
+/* What the agent takes of address space besides the buffer, at most. */
+#define SPACE_USED (UINT64_C(200) << 20)
+
+static void run_say_space_used(const struct fxt_run *run)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		fxt_say("address space is limited (ulimit -v), and the program has up to %llu MiB less of it "
+		        "than without fxtrun; a smaller --buffer-size and --heap=off take less",
+		        (unsigned long long)(run->options.buffer_bytes + SPACE_USED) >> 20);
+}
+
 /* Completes everything that depends on the options. Returns 0, or FXT_EXIT_FAILED. */
 static int run_prepare(struct fxt_run *run)
 {
@@ -416,6 +430,7 @@ static int run_prepare(struct fxt_run *run)
 		                        : "try a smaller --buffer-size, or check ulimit -f");
 		return FXT_EXIT_FAILED;
 	}
+	run_say_space_used(run);
 	fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);
 	if (run->session.recording.state == FXT_SESSION_READY)
 		fxt_recording_initialize(&run->session);

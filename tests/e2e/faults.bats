@@ -260,6 +260,7 @@ confined()
 		fxtrun $options -o trace.fxt ./program "$@" >made 2>said
 	)
 	grep ' 1 process, 0 lost, ' said
+	[ "$kib" = unlimited ] || grep -q '^fxtrun: address space is limited (ulimit -v), and the program has up to 2[0-9]* MiB less' said
 	fxt check trace.fxt
 	calls_by_name trace.fxt | diff made -
 }
@@ -280,6 +281,46 @@ confined()
 	# With sums of elided calls, of which there are none.
 	options=--min-duration=0us
 	confined 1000000 100 10
+}
+
+# had WHAT FILE: the number before WHAT that data_limit.c wrote.
+had()
+{
+	sed -En "/^fxtrun: /d; s/^(.*, )?([0-9]+) $1.*/\\2/p" "$2"
+}
+
+# within_data COMMAND...: data_limit.c gets at most 2.5 MiB less than bare; every call is recorded or told as lost. A thread
+# for which there is no room has its beginning counted as lost too.
+within_data()
+{
+	local recorded lost made
+
+	echo "# $*"
+	"$@" >bare 2>bare.err
+	timeout 60 fxtrun --no-sched -o trace.fxt "$@" >traced 2>said
+	cat said
+	[ $(($(had KiB bare.err) - $(had KiB said))) -le 2560 ]
+	[ "$(had threads bare.err)" = "$(had threads said)" ]
+	fxt check trace.fxt
+	made=$(sed -n 's/^leaf\t//p' traced)
+	recorded=$(calls_of trace.fxt leaf)
+	lost=$(sed -En 's/^fxtrun: .*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)
+	echo "$made made, $recorded recorded, $lost lost"
+	[ "$recorded" -gt 1000 ]
+	[ $((recorded + lost)) -ge "$made" ] && [ $((recorded + lost)) -le $((made + $(had threads said))) ]
+}
+
+@test "a limit of data (ulimit -d): the program gets what it gets bare up to 2.5 MiB, and what there is no room to record is told" {
+	compiled faults/data_limit.c
+	for kib in 8000 40000; do
+		within_data prlimit --data=$((kib << 10)) ./program $kib 4
+		within_data ./program $kib 600 own
+	done
+	# Too little for the program to be loaded with the library.
+	status=0
+	(ulimit -d 3000 && fxtrun -o no.fxt ./program 1000 1) >out 2>said || status=$?
+	[ $status = 125 ] && [ ! -s out ] && [ ! -e no.fxt ]
+	grep -q '^fxtrun: the limit of data is 3000 KiB (ulimit -d), ' said
 }
 
 @test "children of children: the address space of all generations is that of the first" {

@@ -21,23 +21,7 @@
 #include "strings.h"
 
 #define BLOCKS_BYTES (FXT_SLOTS * sizeof(struct fxt_thread_writer))
-/* one entry for each possible tid; sparse */
-#define TIDS_BYTES (sizeof(struct fxt_tid) << 22)
-
-static void *engine_map_wiped_on_fork(size_t bytes)
-{
-	void *memory =
-	        sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-
-	if (!memory)
-		return NULL;
-	if (sys_advise(memory, bytes, MADV_WIPEONFORK) < 0) {
-		sys_unmap(memory, bytes);
-		return NULL;
-	}
-	sys_advise(memory, bytes, MADV_DONTDUMP);
-	return memory;
-}
+#define TIDS_BYTES   (FXT_TIDS * sizeof(struct fxt_tid))
 
 static bool engine_control_is_valid(const struct fxt_control *control)
 {
@@ -84,12 +68,9 @@ static void engine_unmap(struct fxt_engine *e)
 {
 	for (uint32_t i = 0; e->writers && i < e->control->slots_used; i++)
 		fxt_local_names_free(&e->writers[i]);
-	if (e->writers)
-		sys_unmap(e->writers, BLOCKS_BYTES);
-	if (e->tids)
-		sys_unmap(e->tids, TIDS_BYTES);
-	if (e->alive)
-		sys_unmap(e->alive, 4096);
+	fxt_reserve_unmap(e->writers, BLOCKS_BYTES);
+	fxt_reserve_unmap(e->tids, TIDS_BYTES);
+	fxt_reserve_unmap(e->alive, sizeof(*e->alive));
 	fxt_function_table_free(e);
 	memset(e, 0, sizeof(*e));
 }
@@ -99,17 +80,29 @@ static void engine_unmap(struct fxt_engine *e)
  * counts is `first_slot`, which is that of the child's own engine. */
 static struct fxt_engine engine_of_parent;
 
+bool fxt_engine_reach_slots(struct fxt_engine *e, uint32_t count)
+{
+	for (int i = 0; i < FXT_BY_SLOT; i++)
+		if (!fxt_reserve_reach(&e->by_slot[i], count))
+			return false;
+	return true;
+}
+
 static bool engine_map(struct fxt_engine *e)
 {
 	const struct fxt_engine parent = engine_of_parent;
 
 	memset(&engine_of_parent, 0, sizeof(engine_of_parent));
-	e->writers = parent.writers ?: engine_map_wiped_on_fork(BLOCKS_BYTES);
-	e->tids = parent.tids ?: engine_map_wiped_on_fork(TIDS_BYTES);
-	e->alive = parent.alive ?: engine_map_wiped_on_fork(4096);
+	e->writers = parent.writers ?: fxt_reserve_map(BLOCKS_BYTES);
+	e->tids = parent.tids ?: fxt_reserve_map(TIDS_BYTES);
+	e->alive = parent.alive ?: fxt_reserve_map(sizeof(*e->alive));
 	e->functions = parent.functions;
 	e->first_slot = parent.first_slot;
-	return e->writers && e->tids && e->alive && fxt_function_table_create(e);
+	e->by_slot[FXT_BY_SLOT_BLOCKS] =
+	        (struct fxt_reserve){.memory = e->writers, .entry_bytes = sizeof(struct fxt_thread_writer)};
+	e->by_slot[FXT_BY_SLOT_AGENT] = parent.by_slot[FXT_BY_SLOT_AGENT];
+	return e->writers && e->tids && e->alive && fxt_reserve_reach_step(e->alive, 0) &&
+	       fxt_engine_reach_slots(e, e->first_slot) && fxt_function_table_create(e);
 }
 
 /*

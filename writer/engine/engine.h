@@ -36,6 +36,7 @@
 #include "writer/shared/clock.h"
 #include "writer/shared/control_map.h"
 #include "function_table.h"
+#include "reserve.h"
 #include "writer/shared/shared.h"
 #include "writer/shared/sys.h"
 #include "valid.h"
@@ -48,6 +49,15 @@ struct fxt_tid {
 	uint32_t slot;
 	/* how many threads of this process have had the id (fxt_thread_koid) */
 	uint32_t uses;
+};
+
+/* One entry for each possible thread id. */
+#define FXT_TIDS (UINT64_C(1) << 22)
+
+enum fxt_by_slot {
+	FXT_BY_SLOT_BLOCKS,
+	FXT_BY_SLOT_AGENT, /* the agent's own, or none (fxt_slots_add_table) */
+	FXT_BY_SLOT
 };
 
 /*
@@ -113,6 +123,10 @@ struct fxt_engine {
 	uint32_t first_slot;               /* no thread gets a slot below it (fxt_engine_forget) */
 	struct fxt_tid *tids;              /* indexed by thread id */
 	uint32_t *alive;                   /* 1; 0 in a forked child */
+	/* tables indexed by slot number: a slot is taken once each has its entry */
+	struct fxt_reserve by_slot[FXT_BY_SLOT];
+	/* the steps of `tids` that are writable, a bit each */
+	uint64_t tids_writable[FXT_TIDS * sizeof(struct fxt_tid) / FXT_RESERVE_STEP / 64];
 	struct fxt_function_table functions;
 	uint64_t functions_used; /* entries of the table that are not 0 */
 	/* smaller tables that it replaced; they stay mapped, since a hook may be probing
@@ -247,6 +261,10 @@ int fxt_engine_stop(struct fxt_engine *e);
 /* Stops, and unmaps the memory that initialize mapped. No thread may be inside a hook or
  * enter one. Returns 0; EINVAL: not initialized. */
 int fxt_engine_terminate(struct fxt_engine *e);
+
+/* Makes the tables of `by_slot` writable for the first `count` slots. With the lock held.
+ * False: there is no room. */
+bool fxt_engine_reach_slots(struct fxt_engine *e, uint32_t count);
 
 /*
  * Takes and releases the engine's lock. All signals of the thread are blocked while it is

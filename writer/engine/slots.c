@@ -175,6 +175,33 @@ void fxt_slot_reset(struct fxt_engine *e, struct fxt_thread_writer *writer, stru
 	store_relaxed(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
 }
 
+bool fxt_slots_add_table(struct fxt_engine *e, void *memory, uint64_t entry_bytes)
+{
+	struct fxt_reserve table = {.memory = memory, .entry_bytes = entry_bytes};
+	uint64_t mask = fxt_engine_lock(e);
+	bool is_added = fxt_reserve_reach(&table, e->control->slots_used);
+
+	if (is_added)
+		e->by_slot[FXT_BY_SLOT_AGENT] = table;
+	fxt_engine_unlock(e, mask);
+	return is_added;
+}
+
+bool fxt_slot_reach_tid(struct fxt_engine *e, int tid)
+{
+	uint64_t offset = (uint64_t)tid * sizeof(struct fxt_tid), step = offset / FXT_RESERVE_STEP;
+	uint64_t bit = UINT64_C(1) << step % 64;
+
+	if (e->tids_writable[step / 64] & bit)
+		return true;
+	if (!fxt_reserve_reach_step(e->tids, offset)) {
+		add_relaxed(&e->control->lost_without_slot, 1);
+		return false;
+	}
+	e->tids_writable[step / 64] |= bit;
+	return true;
+}
+
 struct fxt_thread_writer *fxt_slot_take(struct fxt_engine *e)
 {
 	uint32_t number = e->control->slots_used;
@@ -185,7 +212,8 @@ struct fxt_thread_writer *fxt_slot_take(struct fxt_engine *e)
 		number = e->free_slot - 1;
 		e->free_slot = e->writers[number].next;
 	}
-	if (number == FXT_SLOTS || !fxt_control_reach_slot(e->map, number)) {
+	if (number == FXT_SLOTS || !fxt_engine_reach_slots(e, number + 1) ||
+	        !fxt_control_reach_slot(e->map, number)) {
 		add_relaxed(&e->control->lost_without_slot, 1);
 		return NULL;
 	}

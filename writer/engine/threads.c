@@ -52,7 +52,7 @@ struct fxt_thread_writer *fxt_thread_attach(struct fxt_engine *e)
 	uint64_t mask = fxt_engine_lock(e);
 	struct fxt_thread_writer *writer = NULL;
 
-	if (thread_is_to_record(e)) {
+	if (thread_is_to_record(e) && fxt_slot_reach_tid(e, tid)) {
 		fxt_engine_change_begin(e);
 		fxt_slot_reclaim_dead(e, tid);
 		writer = fxt_slot_take(e);
