@@ -5,9 +5,11 @@
  */
 #include "archive.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "launcher/message.h"
 #include "symbolizer/rewrite.h"
@@ -17,26 +19,79 @@
 
 static void archive_stop(struct fxt_archive_writer *a, int error)
 {
-	bool cut = a->compressor || ftruncate(a->fd, (off_t)a->bytes) == 0;
+	bool cut;
 
 	a->error = error;
+	if (error == FXT_ERROR_CUT) {
+		if (a->bytes) /* else there is no trace any more, which is said at the end */
+			fxt_say("%s was cut while the program ran, by another process; the trace ends behind "
+			        "the first %" PRIu64 " bytes of its records, the program runs on",
+			        a->name, a->bytes);
+		return;
+	}
+	cut = a->compressor || ftruncate(a->fd, (off_t)a->bytes) == 0;
 	fxt_say("%s: %s; the trace ends there%s, the program runs on", a->name, strerror(error),
 	        cut ? "" : ", in a broken record");
+}
+
+/* The archive has only its first `bytes` bytes: what came behind them is lost, and no more
+ * is written. Under the lock. */
+static void archive_end_at(struct fxt_archive_writer *a, uint64_t bytes, int error)
+{
+	a->bytes_lost += a->bytes - bytes;
+	a->bytes = bytes;
+	if (a->state >= bytes)
+		a->state = 0; /* the file has no state record */
+	while (a->part_count && a->parts[a->part_count - 1].from >= bytes)
+		a->part_count--;
+	if (a->part_count && a->parts[a->part_count - 1].to > bytes)
+		a->parts[a->part_count - 1].to = bytes;
+	archive_stop(a, error);
+}
+
+/* How many of the first `bytes` bytes of the file are whole records of ours. */
+static uint64_t archive_whole_bytes(const struct fxt_archive_writer *a, uint64_t bytes)
+{
+	static const size_t block_bytes = (size_t)1 << 20;
+	uint8_t *block = malloc(block_bytes);
+	uint64_t whole = 0, magic = 0;
+
+	if (block && pread(a->fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	        magic == FXT_MAGIC_RECORD)
+		while (whole < bytes) {
+			size_t wanted = bytes - whole < block_bytes ? (size_t)(bytes - whole) : block_bytes;
+			ssize_t got = pread(a->fd, block, wanted, (off_t)whole);
+			uint64_t more = got > 0 ? fxt_whole_records(block, (uint64_t)got) : 0;
+
+			if (more == 0)
+				break;
+			whole += more;
+		}
+	free(block);
+	return whole;
+}
+
+/* Another process may have cut the file. What we write then would stand behind a hole, and
+ * its names may be in the part that is gone. Under the lock. */
+static void archive_look_for_cut(struct fxt_archive_writer *a)
+{
+	struct stat status;
+	uint64_t whole;
+
+	if (a->error || a->compressor || fstat(a->fd, &status) != 0 || (uint64_t)status.st_size >= a->bytes)
+		return;
+	whole = archive_whole_bytes(a, (uint64_t)status.st_size);
+	if (whole) /* else the file is another's */
+		(void)!ftruncate(a->fd, (off_t)whole);
+	archive_end_at(a, whole, FXT_ERROR_CUT);
 }
 
 /* Checks the compressor: everything appended to it is in the file or will be, unless the
  * file took no more. Under the lock. */
 static void archive_take_result(struct fxt_archive_writer *a, int error)
 {
-	uint64_t saved = fxt_compressor_saved(a->compressor);
-
-	if (!error || a->error)
-		return;
-	a->bytes_lost += a->bytes - saved;
-	a->bytes = saved;
-	if (a->state >= saved)
-		a->state = 0; /* the file has no state record */
-	archive_stop(a, error);
+	if (error && !a->error)
+		archive_end_at(a, fxt_compressor_saved(a->compressor), error);
 }
 
 /* Notes the part that is about to be appended. Under the lock. */
@@ -72,6 +127,7 @@ static void archive_append_calls(struct fxt_archive_writer *a, const void *recor
 		archive_take_result(a, fxt_compressor_append(a->compressor, records, bytes));
 		return;
 	}
+	archive_look_for_cut(a);
 	while (!a->error && written < bytes) {
 		ssize_t result = write(a->fd, (const uint8_t *)records + written, bytes - written);
 
@@ -271,6 +327,7 @@ void fxt_archive_drain(struct fxt_archive_writer *a)
 	pthread_mutex_lock(&a->lock);
 	if (a->compressor)
 		archive_take_result(a, fxt_compressor_drain(a->compressor));
+	archive_look_for_cut(a);
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -371,10 +428,14 @@ uint64_t fxt_archive_write_to_replace(
 
 int fxt_archive_replace(const struct fxt_archive_writer *a, uint64_t at, const void *record, uint64_t bytes)
 {
+	struct stat status;
 	ssize_t written;
 
 	if (a->compressor)
 		return fxt_compressor_replace(a->compressor, at, record, bytes);
+	/* Behind a cut it would hide that the file was cut. */
+	if (fstat(a->fd, &status) == 0 && at + bytes > (uint64_t)status.st_size)
+		return FXT_ERROR_CUT;
 	written = pwrite(a->fd, record, bytes, (off_t)at);
 
 	if (written < 0)

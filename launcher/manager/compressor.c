@@ -86,8 +86,10 @@ static void compressor_saved(struct fxt_compressor *c, int error)
 	if (error) {
 		c->error = error;
 		store_release(&c->queue->appended, c->queue->saved);
-		/* If this fails, readers find an incomplete frame at the end. */
-		(void)!ftruncate(c->frames.fd, (off_t)c->frames.file_bytes);
+		/* If this fails, readers find an incomplete frame at the end. A file without a
+		 * frame of ours is another's. */
+		if (c->frames.file_bytes)
+			(void)!ftruncate(c->frames.fd, (off_t)c->frames.file_bytes);
 	} else {
 		/* Release: the frames are in the file. The order matters: if the process
 		 * dies between the two stores, the queue still holds bytes that the file
@@ -98,6 +100,20 @@ static void compressor_saved(struct fxt_compressor *c, int error)
 	pthread_cond_broadcast(&c->done);
 }
 
+/* FXT_ERROR_CUT: another process has cut the file. Then only the frames before the cut
+ * count. With the lock held. */
+static int compressor_look_for_cut(struct fxt_compressor *c)
+{
+	struct stat status;
+
+	if (fstat(c->frames.fd, &status) != 0 || (uint64_t)status.st_size >= c->frames.file_bytes)
+		return 0;
+	fxt_frames_keep(&c->frames, (uint64_t)status.st_size);
+	store_release(&c->queue->file_bytes, c->frames.file_bytes);
+	store_release(&c->queue->saved, c->frames.content_bytes);
+	return FXT_ERROR_CUT;
+}
+
 /* Stores the marked piece that is next. The lock is held, so that the piece cannot be
  * replaced in the meantime. */
 static void compressor_store(struct fxt_compressor *c, struct fxt_compressor_part *part)
@@ -105,7 +121,8 @@ static void compressor_store(struct fxt_compressor *c, struct fxt_compressor_par
 	compressor_get(c->queue, part->at, c->block, part->bytes);
 	c->taken += part->bytes;
 	c->stored_count++;
-	compressor_saved(c, fxt_frames_store(&c->frames, c->block, part->bytes, &part->file_at));
+	compressor_saved(c, compressor_look_for_cut(c)
+	                            ?: fxt_frames_store(&c->frames, c->block, part->bytes, &part->file_at));
 }
 
 /* Compresses `bytes` bytes, or without `all` only the whole records among them. Called with
@@ -122,8 +139,10 @@ static bool compressor_compress(struct fxt_compressor *c, uint64_t bytes, bool a
 	if (whole == 0)
 		return false;
 	c->taken += whole;
+	error = compressor_look_for_cut(c);
 	pthread_mutex_unlock(&c->lock);
-	error = fxt_frames_append(&c->frames, c->block, whole);
+	if (!error)
+		error = fxt_frames_append(&c->frames, c->block, whole);
 	if (!error)
 		error = fxt_frames_flush(&c->frames);
 	pthread_mutex_lock(&c->lock);
@@ -244,6 +263,8 @@ int fxt_compressor_drain(struct fxt_compressor *c)
 	while (!c->error && c->queue->saved < c->queue->appended)
 		pthread_cond_wait(&c->done, &c->lock);
 	c->is_hurried = false;
+	if (!c->error && (error = compressor_look_for_cut(c)) != 0)
+		compressor_saved(c, error);
 	error = c->error;
 	pthread_mutex_unlock(&c->lock);
 	return error;
@@ -344,8 +365,11 @@ int fxt_compressor_replace(struct fxt_compressor *c, uint64_t at, const void *by
 	} else if (!part->file_at) {
 		error = EIO; /* the piece was not written */
 	} else {
-		ssize_t written =
-		        pwrite(c->frames.fd, bytes, count, (off_t)(part->file_at + (at - part->at)));
+		off_t place = (off_t)(part->file_at + (at - part->at));
+		struct stat status;
+		/* Behind a cut it would hide that the file was cut. */
+		bool is_cut = fstat(c->frames.fd, &status) == 0 && place + (off_t)count > status.st_size;
+		ssize_t written = is_cut ? 0 : pwrite(c->frames.fd, bytes, count, place);
 
 		error = written < 0 ? errno : (uint64_t)written == count ? 0 : EIO;
 	}

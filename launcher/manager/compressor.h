@@ -59,6 +59,10 @@ struct fxt_compressor {
 	uint8_t *block;
 };
 
+/* In place of an errno value: another process cut the file, or wrote another in its place.
+ * Of the archive only the beginning is left. */
+#define FXT_ERROR_CUT (-1)
+
 /* Returns how many of the first `bytes` bytes are whole records. The records may lie in
  * memory shared with an agent: whatever it holds, the result is at most `bytes`. */
 uint64_t fxt_whole_records(const uint8_t *records, uint64_t bytes);

@@ -398,13 +398,17 @@ static int output_restore(struct fxt_trace_output *o, const struct fxt_rewrite_o
 	return result;
 }
 
-/* True if the file was truncated by another process: it is empty, or zeros stand before the
- * data written later. */
-static bool output_has_no_beginning(int fd)
+/* True if another process truncated the file, or wrote another in its place: it does not
+ * begin as a trace. A recovered archive may have its beginning from the queue: the compressor
+ * had not come to write yet. */
+static bool output_has_no_beginning(const struct fxt_trace_output *o)
 {
-	uint32_t magic;
+	bool has_frames = o->plain_fd < 0 && output_has_frames(o);
+	uint32_t magic, expected = has_frames ? FXT_FRAME_MAGIC : (uint32_t)FXT_MAGIC_RECORD;
 
-	return pread(fd, &magic, sizeof(magic), 0) != (ssize_t)sizeof(magic) || magic == 0;
+	return pread(o->plain_fd >= 0 ? o->plain_fd : o->raw_fd, &magic, sizeof(magic), 0) !=
+	               (ssize_t)sizeof(magic) ||
+	       magic != expected;
 }
 
 static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
@@ -424,9 +428,7 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 		        o->name);
 		return -1;
 	}
-	/* A recovered archive may have its beginning from the queue: the compressor had not come to write
-	 * yet. */
-	if (output_has_no_beginning(o->plain_fd >= 0 ? o->plain_fd : o->raw_fd)) {
+	if (output_has_no_beginning(o)) {
 		snprintf(error, error_bytes, "%s was truncated while the program ran; the trace is lost",
 		        o->name);
 		return -1;

@@ -285,11 +285,54 @@ leaves()
 @test "a trace that is truncated to nothing is reported as lost, and the program does not notice" {
 	for trace in trace.fxt trace.fxt.zst; do
 		status=0
-		fxtrun -o $trace sh -c "'$counted' 100; truncate -s 0 $trace; exec '$counted' 100" 2>err || status=$?
+		fxtrun -o $trace sh -c "'$counted' 100; until [ -s $trace ]; do sleep 0.02; done; truncate -s 0 $trace; exec '$counted' 100" 2>err || status=$?
 		[ $status = 125 ]
 		grep -x "fxtrun: $trace was truncated while the program ran; the trace is lost" err
 		grep ' all lost, ' err
 		fails grep ' 0 lost' err
+	done
+}
+
+# cut_by COMMAND SIZE TRACE: COMMAND is done to the trace once it has more than SIZE bytes, while calls are made before and
+# after; "after" is left out if there is a fourth argument.
+cut_by()
+{
+	local command=$1 size=$2 trace=$3 then="exec '$counted' 1000"
+
+	[ $# = 3 ] || then=:
+	status=0
+	fxtrun -o "$trace" sh -c "until [ \$(stat -c %s $trace) -gt $size ]; do '$counted' 5000; sleep 0.1; done
+		$command; $then" 2>err || status=$?
+	cat err
+	[ $status = 125 ]
+	fails grep ' 0 lost' err
+}
+
+@test "a trace that another process cuts while it is recorded ends there, and the lost bytes are reported" {
+	for trace in trace.fxt trace.fxt.zst; do
+		size=400000
+		[ $trace = trace.fxt ] || size=100000
+		for then in "" nothing; do
+			cut_by "truncate -s $((size / 2)) $trace" $size $trace $then
+			grep -E "^fxtrun: $trace was cut while the program ran, by another process; the trace ends behind the first [0-9]+ bytes of its records, the program runs on\$" err
+			grep -E ', [0-9.]+ kB lost, .* kB could not be written\)' err
+			fxt check $trace || [ $? = 1 ]
+			[ $trace = trace.fxt ] || zstd -qdc $trace >trace.fxt
+			[ "$(calls_of trace.fxt leaf)" -gt 500 ]
+			[ "$(calls_of trace.fxt leaf)" -lt "$(sed -En 's/^fxtrun: ([0-9,]+) events,.*/\1/p' err | tr -d ,)" ]
+		done
+	done
+}
+
+@test "a trace that another process overwrites while it is recorded is reported as lost, and that file is left alone" {
+	for trace in trace.fxt trace.fxt.zst; do
+		for then in "" nothing; do
+			cut_by "echo mine >$trace" 1000 $trace $then
+			grep -x "fxtrun: $trace was truncated while the program ran; the trace is lost" err
+			grep ' all lost, ' err
+			[ "$(cat $trace)" = mine ]
+			rm $trace
+		done
 	done
 }
 
