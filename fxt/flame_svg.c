@@ -96,7 +96,8 @@ static enum place flame_place(struct layout *l, uint32_t node)
 static void flame_order_by_level(uint32_t *order, const struct fxt_paths *paths)
 {
 	uint32_t *sorted = fxt_allocate(paths->count * sizeof(*sorted));
-	uint32_t *first = fxt_allocate(paths->count * sizeof(*first)); /* child; 0: there is none */
+	/* child; 0: there is none */
+	uint32_t *first = fxt_allocate(paths->count * sizeof(*first));
 	size_t end = 1;
 
 	memcpy(sorted, order, paths->count * sizeof(*sorted));

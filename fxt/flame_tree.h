@@ -26,8 +26,8 @@ struct fxt_flame_wanted {
 	bool by_thread; /* otherwise by process if there are several; processes of equal
 	                                    name are one */
 	const struct fxt_query_filter *choice; /* for calls; NULL: all */
-	bool bottom_up;                        /* functions by their own cost (self), with their callers below
-	                                    them */
+	/* functions by their own cost (self), with their callers below them */
+	bool bottom_up;
 	const struct fxt_scan_listener *listener; /* called by the scan, or NULL; for
 	                                             costs of time and calls */
 };

@@ -150,7 +150,8 @@ static void options_print_unnamed(const struct fxt_tables *t)
 		        functions, fxt_plural(functions), functions == 1 ? "s" : "");
 }
 
-/* The module that a function is shown by for want of a name, as main+0x1234; empty: it is not. */
+/* The module that a function is shown by for want of a name, as main+0x1234; empty: it is
+ * not. */
 static struct fxt_span options_nameless_module(struct fxt_span name)
 {
 	size_t digits = 0;

@@ -90,8 +90,8 @@ static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint
 /*
  * Scans each file in turn, applies the choice, and calls `answer`, between
  * fxt_print_begin() and fxt_print_end(). `answer` returns a status: for a walk, the one
- * that fxt_report_changed() returns. Reports what the scan could not read. Returns the worst
- * status. Frees the choice.
+ * that fxt_report_changed() returns. Reports what the scan could not read. Returns the
+ * worst status. Frees the choice.
  */
 int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
         int (*answer)(const char *name, struct fxt_scan *scan));

@@ -15,12 +15,12 @@
  * cut in their middle. The output says which columns are left out. Widths are computed from
  * the first thousand rows, so a table of any length takes no more memory than these.
  *
- * JSON is one document, {"schema": "fxt.COMMAND/1", "traces": [{"file": ..., "facts": {...},
- * "notes": [...], "tables": [{"name": ..., "of": ..., "columns": [...],
- * "rows": [{...}]}]}]}; fxt(1) describes it. As long as the number stays 1, members are only
- * added. CSV (RFC 4180) has a line of keys before the rows of each table. The first column
- * is the table's name. If the table belongs to something (`of`), the second column is what
- * it belongs to.
+ * JSON is one document, {"schema": "fxt.COMMAND/1", "traces": [{"file": ..., "facts":
+ * {...}, "notes": [...], "tables": [{"name": ..., "of": ..., "columns": [...], "rows":
+ * [{...}]}]}]}; fxt(1) describes it. As long as the number stays 1, members are only added.
+ * CSV (RFC 4180) has a line of keys before the rows of each table. The first column is the
+ * table's name. If the table belongs to something (`of`), the second column is what it
+ * belongs to.
  */
 #ifndef FXT_FXT_TABLE_H
 #define FXT_FXT_TABLE_H

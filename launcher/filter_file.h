@@ -1,7 +1,7 @@
 /*
- * A file of patterns that choose functions (symbolizer/record_filter.h). Each line has the name
- * of an option, without dashes, and its pattern. Empty lines and lines that begin with #
- * are ignored.
+ * A file of patterns that choose functions (symbolizer/record_filter.h). Each line has the
+ * name of an option, without dashes, and its pattern. Empty lines and lines that begin with
+ * # are ignored.
  */
 #ifndef FXT_LAUNCHER_FILTER_FILE_H
 #define FXT_LAUNCHER_FILTER_FILE_H

@@ -48,7 +48,8 @@ void fxt_say_all(void);
 /* Exit statuses of fxtrun's own, the same as those of env(1). Every other status is the
  * program's. */
 enum fxt_exit {
-	FXT_EXIT_FAILED = 125,         /* fxtrun itself: usage, output, a program that cannot be traced */
+	/* fxtrun itself: usage, output, a program that cannot be traced */
+	FXT_EXIT_FAILED = 125,
 	FXT_EXIT_CANNOT_EXECUTE = 126, /* the program was found but cannot be executed */
 	FXT_EXIT_NOT_FOUND = 127,
 };

@@ -56,8 +56,8 @@ struct fxt_options {
 	uint64_t descendant_buffer_bytes;
 	uint64_t total_bytes; /* circular: size limit of the trace; 0 = the value of
 	                       * fxt_options_total_bytes() */
-	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS]; /* if two have the same name, the later
-	                                                              * one counts */
+	/* if two have the same name, the later one counts */
+	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS];
 	unsigned provider_spec_count;
 	unsigned follow;      /* bits of enum fxt_follow; both bits = all */
 	uint64_t duration_ns; /* duration of the session; 0 = as long as the program runs */
@@ -100,7 +100,8 @@ void fxt_options_default(struct fxt_options *options);
  * description of the error. */
 const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds);
 
-/* True if calls are elided by properties known only at their end (writer/engine/elided.h). */
+/* True if calls are elided by properties known only at their end
+ * (writer/engine/elided.h). */
 bool fxt_options_elide_calls(const struct fxt_options *options);
 
 /*

@@ -97,7 +97,8 @@ static const char *trigger_read_event(struct fxt_trigger *t, size_t bytes)
 
 /* ---- under which conditions ---- */
 
-/* A snapshot is taken by default at most once in this time: each costs a file and a fork. */
+/* A snapshot is taken by default at most once in this time: each costs a file and a
+ * fork. */
 #define SNAPSHOT_EVERY_NS UINT64_C(1000000000)
 
 static const char *trigger_read_after(struct fxt_trigger *t, const char *text)
@@ -176,7 +177,8 @@ const char *fxt_trigger_read(struct fxt_trigger *t, const char *text)
 	        [FXT_TRIGGER_STOP] = "stop",
 	        [FXT_TRIGGER_SNAPSHOT] = "snapshot",
 	        [FXT_TRIGGER_TERMINATE] = "terminate"};
-	const char *colon = strrchr(text, ':'), *wrong; /* the last one: a name may contain colons */
+	/* the last one: a name may contain colons */
+	const char *colon = strrchr(text, ':'), *wrong;
 	size_t action_bytes;
 
 	*t = (struct fxt_trigger){0};

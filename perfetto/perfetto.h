@@ -148,7 +148,8 @@ enum {
 	PERFETTO_SAMPLE_ALLOC_COUNT = 5,
 	PERFETTO_SAMPLE_FREE_COUNT = 6,
 };
-enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 }; /* or: needs the interned data */
+/* or: needs the interned data */
+enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 };
 
 /* ---- ours, in blobs of a trace ---- */
 
@@ -167,7 +168,8 @@ enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 }; /* or: nee
 #define FXT_TRACK_FUNCTIONS    (UINT64_C(1) << 61)
 #define FXT_TRACK_LIVE_BYTES   (UINT64_C(1) << 60)
 #define FXT_TRACK_LIVE_OBJECTS (UINT64_C(1) << 59)
-#define FXT_TRACK_OPEN_CALLS   (UINT64_C(1) << 58) /* plus a number of the thread, not of the process */
+/* plus a number of the thread, not of the process */
+#define FXT_TRACK_OPEN_CALLS (UINT64_C(1) << 58)
 
 static inline uint64_t fxt_viewer_pid(uint64_t process_koid)
 {

@@ -20,9 +20,12 @@ enum fxt_record_filter_kind {
 	FXT_RECORD_FILTER_NOT_UNDER,  /* record neither these nor what they call */
 	FXT_RECORD_FILTER_PATTERNS,
 	/* With a number: fxt_record_filter_add_limit(). */
-	FXT_RECORD_FILTER_MIN_DURATION = FXT_RECORD_FILTER_PATTERNS, /* elide calls that take less, in ns */
-	FXT_RECORD_FILTER_MAX_CALLS,                                 /* elide calls after this many */
-	FXT_RECORD_FILTER_TRIGGER,       /* calls raise the trigger of this number, from 1, as they end */
+	/* elide calls that take less, in ns */
+	FXT_RECORD_FILTER_MIN_DURATION = FXT_RECORD_FILTER_PATTERNS,
+	/* elide calls after this many */
+	FXT_RECORD_FILTER_MAX_CALLS,
+	/* calls raise the trigger of this number, from 1, as they end */
+	FXT_RECORD_FILTER_TRIGGER,
 	FXT_RECORD_FILTER_BEGIN_TRIGGER, /* the same, as they begin */
 	/* Not an option: fxt_record_filter_add_muted(). */
 	FXT_RECORD_FILTER_MUTED, /* exclude the functions of exactly this name */

@@ -46,7 +46,8 @@ struct rewrite {
 	struct fxt_function_tracks functions; /* the functions that got their names */
 	uint64_t first_ticks;                 /* of the first event; 0 = there was none yet */
 	uint64_t ticks_per_second;            /* from the first initialization record */
-	const uint64_t *copied;               /* everything before it in the archive is in the sink */
+	/* everything before it in the archive is in the sink */
+	const uint64_t *copied;
 	struct fxt_sink sink;
 	struct fxt_frames frames; /* the sink's output, if the archive is to be compressed */
 	uint64_t record[FXT_RECORD_MAX_WORDS];

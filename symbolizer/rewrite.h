@@ -50,20 +50,23 @@ struct fxt_archive_cleared {
 };
 
 struct fxt_rewrite_options {
-	uint64_t ticks_per_second;              /* written into every initialization record; 0 = leave
-	                                     * them */
-	bool without_room;                      /* leave out records that say nothing (see above) */
-	bool symbols;                           /* false: copy placeholders as they are */
-	const struct fxt_record_filter *filter; /* calls it excludes are left out, if `symbols` is set;
-	                                     * or NULL */
-	uint64_t kept_from;                     /* the filter applies to calls that begin before these
-	                                     * ticks; 0 = to all */
+	/* written into every initialization record; 0 = leave them */
+	uint64_t ticks_per_second;
+	/* leave out records that say nothing (see above) */
+	bool without_room;
+	bool symbols; /* false: copy placeholders as they are */
+	/* calls it excludes are left out, if `symbols` is set; or NULL */
+	const struct fxt_record_filter *filter;
+	/* the filter applies to calls that begin before these ticks; 0 = to all */
+	uint64_t kept_from;
 	bool heap_profiles; /* append them for the Perfetto UI if the archive has a heap and no
 	                     * profiles yet */
-	const struct fxt_archive_part *parts; /* outside of these the archive has plain calls only;
-	                                       * NULL: not known. Used for profiles that are appended */
+	/* outside of these the archive has plain calls only; NULL: not known. Used for
+	 * profiles that are appended */
+	const struct fxt_archive_part *parts;
 	size_t part_count;
-	const struct fxt_archive_cleared *cleared; /* in archive order for each provider; or NULL */
+	/* in archive order for each provider; or NULL */
+	const struct fxt_archive_cleared *cleared;
 	size_t cleared_count;
 	bool compressed;  /* write Zstandard frames (frames.h) */
 	bool keeps_owner; /* a replaced file may be another user's, and stays theirs */

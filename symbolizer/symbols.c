@@ -25,8 +25,9 @@ enum { RANK_UNSIZED = 0, RANK_SIZED = 1, RANK_LOCAL = 0, RANK_WEAK = 2, RANK_GLO
 struct symbol_table {
 	Elf *elf;
 	Elf_Data *symbols;
-	Elf_Data *extended_indices; /* sections of symbols in files of more than 65,000 sections, or NULL */
-	size_t strings;             /* section of the names */
+	/* sections of symbols in files of more than 65,000 sections, or NULL */
+	Elf_Data *extended_indices;
+	size_t strings; /* section of the names */
 	int count;
 };
 

@@ -14,11 +14,11 @@
 struct fxt_symbol {
 	uint64_t address; /* in the module */
 	uint64_t size;
-	const char *name;   /* as in the table, inside the mapped file */
-	uint32_t enclosing; /* the nearest symbol before this one that ends after it; its own index:
-	                     * none */
-	bool is_indirect;   /* its address is the address of its resolver */
-	uint8_t rank;       /* among aliases, the symbol of highest rank gives the name */
+	const char *name; /* as in the table, inside the mapped file */
+	/* the nearest symbol before this one that ends after it; its own index: none */
+	uint32_t enclosing;
+	bool is_indirect; /* its address is the address of its resolver */
+	uint8_t rank;     /* among aliases, the symbol of highest rank gives the name */
 };
 
 struct fxt_symbols {

@@ -339,8 +339,8 @@ void agent_self_in_child(void)
 /*
  * The first slot that a thread of the child gets. Slots that a continuing hook of the
  * parent's knows stay unused, in the child and in its children. Outside of hooks, a hook
- * that has just begun may also have read the thread's writer and the function's reference. It
- * finds no room in that writer, and looks again. A hook cannot come this far twice: four
+ * that has just begun may also have read the thread's writer and the function's reference.
+ * It finds no room in that writer, and looks again. A hook cannot come this far twice: four
  * generations later a number is free again.
  */
 static uint32_t self_first_slot(void)

@@ -40,31 +40,43 @@ struct agent_range {
  */
 enum agent_withheld {
 	AGENT_NOT_WITHHELD = 0,
-	AGENT_NO_CLOCK,       /* for reading the clock (PR_SET_TSC); its children may not read it either */
-	AGENT_NO_SYSTEM_CALL, /* for a system call, and for reading the clock (seccomp's strict mode) */
+	/* for reading the clock (PR_SET_TSC); its children may not read it either */
+	AGENT_NO_CLOCK,
+	/* for a system call, and for reading the clock (seccomp's strict mode) */
+	AGENT_NO_SYSTEM_CALL,
 };
 
 /* The agent's state of one thread. Initial-exec: a dynamic model would allocate at its
  * first use, inside malloc. */
 struct agent_self {
-	struct fxt_thread_writer *writer;    /* NULL until the thread is attached */
-	struct fxt_thread_slot *slot;        /* valid whenever writer is */
-	uint64_t stack_low;                  /* lowest address of the thread's own stack */
-	uint64_t stack_bytes;                /* 0: unknown, then all addresses count as on it */
-	uint64_t stack_end;                  /* its lowest usable address; below lie guard pages */
-	struct fxt_thread_writer *nested;    /* for handlers inside a hook; NULL until there was one */
-	struct agent_range signal_stacks[2]; /* the latest two that were set, the present one first */
-	struct agent_coroutine *coroutine; /* the one that it ran last (coroutines.h); NULL: its own stack */
-	struct fxt_thread_writer *claimed; /* the writer of the coroutine that it works on; else NULL */
-	struct agent_inheritance *inheritance; /* while it forks, and in a child until its rebirth: the calls
-	                                          it has open (inherited.h); else NULL */
-	uint32_t patch_pause; /* the number of excluded calls until a hook next asks whether a call can be
-	                         patched (patch.h) */
-	bool forks_outside;   /* while it forks, and in a child until its rebirth: it is in no hook */
-	bool was_outside;     /* while it forks: the previous value of forks_outside, for a child that is not
-	                         reborn */
-	uint8_t withheld;     /* enum agent_withheld */
-	int owner; /* the tid of the owner of this struct, once threads may share it (agent_clones); else 0 */
+	struct fxt_thread_writer *writer; /* NULL until the thread is attached */
+	struct fxt_thread_slot *slot;     /* valid whenever writer is */
+	uint64_t stack_low;               /* lowest address of the thread's own stack */
+	uint64_t stack_bytes;             /* 0: unknown, then all addresses count as on it */
+	uint64_t stack_end;               /* its lowest usable address; below lie guard pages */
+	/* for handlers inside a hook; NULL until there was one */
+	struct fxt_thread_writer *nested;
+	/* the latest two that were set, the present one first */
+	struct agent_range signal_stacks[2];
+	/* the one that it ran last (coroutines.h); NULL: its own stack */
+	struct agent_coroutine *coroutine;
+	/* the writer of the coroutine that it works on; else NULL */
+	struct fxt_thread_writer *claimed;
+	/* while it forks, and in a child until its rebirth: the calls it has open
+	 * (inherited.h); else NULL */
+	struct agent_inheritance *inheritance;
+	/* the number of excluded calls until a hook next asks whether a call can be patched
+	 * (patch.h) */
+	uint32_t patch_pause;
+	/* while it forks, and in a child until its rebirth: it is in no hook */
+	bool forks_outside;
+	/* while it forks: the previous value of forks_outside, for a child that is not
+	 * reborn */
+	bool was_outside;
+	uint8_t withheld; /* enum agent_withheld */
+	/* the tid of the owner of this struct, once threads may share it (agent_clones);
+	 * else 0 */
+	int owner;
 };
 extern HIDDEN __thread struct agent_self agent_self;
 
@@ -79,8 +91,9 @@ enum agent_recording {
 	AGENT_WITHOUT_CALLS = -1, /* the session wants events of other categories only */
 	AGENT_QUIET = 0,
 	AGENT_BY_COUNTER = 1,
-	AGENT_GENERAL = 2, /* below AGENT_BY_COUNTER no hook records, above it a hook must look up the
-	                      engine's clock and the owner of the writer */
+	/* below AGENT_BY_COUNTER no hook records, above it a hook must look up the engine's
+	 * clock and the owner of the writer */
+	AGENT_GENERAL = 2,
 };
 extern HIDDEN int32_t agent_recording;
 /* 1: hooks of calls that are not recorded note their call site (patch.h). */
@@ -174,15 +187,20 @@ void agent_withhold_no_more(void);
  *        |                            '-- a handler jumps out: agent_leave_hook() --------------'
  *        '--agent_rebirth()-- FORKED <--- any of them: the kernel wipes the child's writers
  *
- * No hook stores a state: it is read off what the hooks store anyway, so that it costs them nothing.
+ * No hook stores a state: it is read off what the hooks store anyway, so that it costs them
+ * nothing.
  */
 enum agent_thread_state {
 	AGENT_THREAD_UNATTACHED, /* it has no writer, and nothing of it is recorded yet */
 	AGENT_THREAD_OUTSIDE,    /* outside of hooks: its writer is IDLE */
-	AGENT_THREAD_IN_HOOK,    /* or in a record of the agent's own: any hook now is a signal handler's */
-	AGENT_THREAD_IN_HANDLER, /* a handler came into a hook, and is itself in one: its writer is `nested` */
-	AGENT_THREAD_FORKED,     /* in a child with its parent's engine: none of its data may be touched */
-	AGENT_THREAD_BORROWER, /* the state here belongs to another thread, which uses it: do not touch it */
+	/* or in a record of the agent's own: any hook now is a signal handler's */
+	AGENT_THREAD_IN_HOOK,
+	/* a handler came into a hook, and is itself in one: its writer is `nested` */
+	AGENT_THREAD_IN_HANDLER,
+	/* in a child with its parent's engine: none of its data may be touched */
+	AGENT_THREAD_FORKED,
+	/* the state here belongs to another thread, which uses it: do not touch it */
+	AGENT_THREAD_BORROWER,
 };
 
 /*

@@ -13,8 +13,9 @@
 #include "arch.h"
 #include "writer/shared/sys.h"
 
-#define LIBC           "libc.so.6"
-#define HIDDEN_VERSION 0x8000 /* not the default version; a name without a version means the default one */
+#define LIBC "libc.so.6"
+/* not the default version; a name without a version means the default one */
+#define HIDDEN_VERSION 0x8000
 
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 

@@ -13,7 +13,8 @@
 
 #include "agent/hook/frames.h"
 
-#define AGENT_PATHS_KEPT 256 /* paths of open calls that are kept, at the depth modulo this */
+/* paths of open calls that are kept, at the depth modulo this */
+#define AGENT_PATHS_KEPT 256
 
 /* State of heap recording for a thread, by its slot's number. Wiped in a forked child. */
 struct agent_heap_thread {

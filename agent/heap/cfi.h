@@ -31,7 +31,8 @@ struct agent_cfi_rule {
 /* The rules for one instruction. */
 struct agent_cfi {
 	uint64_t table, end; /* expressions lie between these addresses */
-	bool is_signal;      /* a signal handler's caller: it was interrupted, and called nothing */
+	/* a signal handler's caller: it was interrupted, and called nothing */
+	bool is_signal;
 	/* The frame's rule: AGENT_CFI_REGISTER or AGENT_CFI_COMPUTED. */
 	struct agent_cfi_rule address;
 	struct agent_cfi_rule registers[ARCH_REGISTERS];

@@ -25,7 +25,8 @@ typedef uintptr_t function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t
 
 static struct next {
 	function *call;
-	const void *allocator; /* its allocator, if that is the one behind ours; else NULL: not recorded */
+	/* its allocator, if that is the one behind ours; else NULL: not recorded */
+	const void *allocator;
 } next[EXTENSIONS];
 
 /* Two threads may do this at once: both store the same values. */

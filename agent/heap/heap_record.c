@@ -51,8 +51,8 @@ static bool heap_record_is_in_child(struct fxt_thread_writer *writer, int64_t by
 	return true;
 }
 
-/* The calling thread's writer; in a forked child, the writer of its own engine. NULL: nothing
- * is recorded; heap_record_count_apart() counts the event. */
+/* The calling thread's writer; in a forked child, the writer of its own engine. NULL:
+ * nothing is recorded; heap_record_count_apart() counts the event. */
 static struct fxt_thread_writer *heap_record_writer(void)
 {
 	uint32_t mode;
@@ -154,7 +154,8 @@ static void *heap_record_finish(struct fxt_thread_writer *writer, void *pointer,
 	return pointer;
 }
 
-#define WALK_STACK_BYTES (UINT64_C(8) << 10) /* the stack must have this much left for a walk */
+/* the stack must have this much left for a walk */
+#define WALK_STACK_BYTES (UINT64_C(8) << 10)
 
 /* Walks the thread's own stack. The walk is empty on another stack, or if the stack is
  * nearly used up. */
@@ -233,8 +234,8 @@ static bool heap_record_is_stack_short(const struct fxt_thread_writer *writer)
 	return writer && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
 }
 
-/* True if the thread may count in its writer at once: it is in no hook, and in no child that
- * was just forked. */
+/* True if the thread may count in its writer at once: it is in no hook, and in no child
+ * that was just forked. */
 static bool heap_record_is_ready(const struct fxt_thread_writer *writer)
 {
 	return likely(

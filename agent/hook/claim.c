@@ -14,7 +14,8 @@ struct fxt_thread_writer *agent_nested(void)
 {
 	uint64_t mask;
 
-	if (load_relaxed(&sys_confinement) != SYS_FREE) /* signals get through: we may hold the lock */
+	/* signals get through: we may hold the lock */
+	if (load_relaxed(&sys_confinement) != SYS_FREE)
 		return NULL;
 	if (!agent_self.writer) /* a child that a handler forked in the hook, after its rebirth */
 		return NULL;

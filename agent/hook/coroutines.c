@@ -1,7 +1,7 @@
 /*
- * Finds the coroutine of a stack pointer, and gives coroutines tracks (coroutines.h). Runs on
- * the threads of the program, on the slow path of hooks and around context switches, under
- * one lock. It never calls malloc, and never keeps the lock while it records calls.
+ * Finds the coroutine of a stack pointer, and gives coroutines tracks (coroutines.h). Runs
+ * on the threads of the program, on the slow path of hooks and around context switches,
+ * under one lock. It never calls malloc, and never keeps the lock while it records calls.
  */
 #include "coroutines.h"
 #include <string.h>
@@ -303,8 +303,8 @@ static void track_keep_calls(const struct track *track)
 			c->calls[c->count++] = *frame;
 }
 
-/* Returns a track for a coroutine, its writer SLOW_PATH. Another coroutine's calls may still
- * be open on it. */
+/* Returns a track for a coroutine, its writer SLOW_PATH. Another coroutine's calls may
+ * still be open on it. */
 static struct track *track_take(void)
 {
 	struct track *track = oldest;

@@ -8,12 +8,12 @@
  * example as a local array of a function there. The inner stack counts while it runs. Once
  * frames of the outer stack cover it, its function has returned and the coroutine is gone.
  *
- * A coroutine needs a track while it has calls open. A track is a slot of the engine, and there
- * are at most AGENT_ROWS. If every track has open calls, a coroutine that begins a call takes
- * the least recently used track. The calls open on that track end in the trace at that moment,
- * and each is recorded once. Their coroutine keeps them aside. When it runs again they are
- * open on its new track, as inherited calls (writer/format/inherited.h): those slices show what its
- * later calls are inside of, and count nothing.
+ * A coroutine needs a track while it has calls open. A track is a slot of the engine, and
+ * there are at most AGENT_ROWS. If every track has open calls, a coroutine that begins a
+ * call takes the least recently used track. The calls open on that track end in the trace
+ * at that moment, and each is recorded once. Their coroutine keeps them aside. When it runs
+ * again they are open on its new track, as inherited calls (writer/format/inherited.h):
+ * those slices show what its later calls are inside of, and count nothing.
  *
  *   track 7    | f                 ||inherited g       |      f was suspended, g goes on
  *            |  | f's callee     ||   | g's callee | |
@@ -32,9 +32,9 @@ extern bool agent_stacks_on_stacks;
 
 /*
  * Whether `stack_pointer` is on a coroutine's stack. If so, *writer is the coroutine's
- * writer, SLOW_PATH, for agent_coroutine_release(). *writer is NULL if the coroutine has none
- * and cannot have one now. A call that begins (`is_call`) gets a writer if possible, and
- * otherwise counts as lost. The thread's own writer is SLOW_PATH.
+ * writer, SLOW_PATH, for agent_coroutine_release(). *writer is NULL if the coroutine has
+ * none and cannot have one now. A call that begins (`is_call`) gets a writer if possible,
+ * and otherwise counts as lost. The thread's own writer is SLOW_PATH.
  */
 bool agent_coroutine_claim(uint64_t stack_pointer, bool is_call, struct fxt_thread_writer **writer);
 

@@ -9,8 +9,8 @@
  * trace, and the elided time would not belong to one caller alone. Calls that cannot be
  * accounted for are recorded too: calls of a function without an index of its own, of a
  * handler that came into a hook or into a wait, and of threads beyond those with a table.
- * An inherited call (writer/format/inherited.h) is shown unless it is short or was one too many,
- * and is in no sum.
+ * An inherited call (writer/format/inherited.h) is shown unless it is short or was one too
+ * many, and is in no sum.
  *
  *   main     |---------------------------------------|     kept: long
  *   serve       |----------------|  |--|                   kept, kept: a wait is inside of it

@@ -8,8 +8,8 @@
  *   state of a frame = state of the one below it, changed by what is known of the function
  *
  * The state lies in the bits of fxt_frame.call_site that an address does not use
- * (writer/shared/slot.h). After a change of the filter, each thread gives its frames new states
- * before its next call begins. The open calls themselves end as they began.
+ * (writer/shared/slot.h). After a change of the filter, each thread gives its frames new
+ * states before its next call begins. The open calls themselves end as they began.
  */
 #ifndef FXT_AGENT_FILTER_H
 #define FXT_AGENT_FILTER_H
@@ -37,8 +37,8 @@ static inline bool agent_filters_calls(void)
 	       fxt_elides_calls(agent_engine.control) || load_relaxed(&agent_engine.control->has_triggers);
 }
 
-/* Whether the manager has decided on the function with this reference. It never decides on names
- * without an index of their own, and need not where a decision may come later. */
+/* Whether the manager has decided on the function with this reference. It never decides on
+ * names without an index of their own, and need not where a decision may come later. */
 static inline bool agent_filter_knows(uint64_t ref)
 {
 	const struct fxt_control *control = agent_engine.control;

@@ -59,8 +59,8 @@ static inline bool is_frame_of(const struct fxt_frame *frame, const void *functi
  */
 static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
 {
-	return frame->stack_offset <=
-	               stack_offset && /* one test for the most frequent case, a callee of its own */
+	return frame->stack_offset <= stack_offset && /* one test for the most frequent
+	                                                 case, a callee of its own */
 	       (frame->stack_offset != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 

@@ -23,8 +23,8 @@
 
 #define AGENT_HOOK static inline __attribute__((always_inline))
 
-/* Whether the reference is this function's, with an index that is not local to a chunk. Local
- * indexes have bit 15 set. */
+/* Whether the reference is this function's, with an index that is not local to a chunk.
+ * Local indexes have bit 15 set. */
 static inline bool agent_ref_is_indexed(uint64_t ref, const void *function)
 {
 	return (ref ^ fxt_function_key((uint64_t)(uintptr_t)function)) < FXT_STRING_INLINE_BIT;
@@ -100,9 +100,9 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	store_release(&writer->busy, FXT_IDLE);
 }
 
-/* Enters a call of a function if its reference is not in the first entry of the function table
- * that it hashes to. This is a separate function so that the hook needs only registers that
- * it need not save. */
+/* Enters a call of a function if its reference is not in the first entry of the function
+ * table that it hashes to. This is a separate function so that the hook needs only
+ * registers that it need not save. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset) __attribute__((noinline));
 
 /* The two hooks while a clock other than the counter times the calls, or while none is

@@ -1,7 +1,8 @@
 /*
  * The calls that a thread has open when it forks are open in the child too: the child's
  * only thread returns from them like its parent. The child shows them from its birth on, as
- * inherited (writer/format/inherited.h). Otherwise the calls of the child would have no callers.
+ * inherited (writer/format/inherited.h). Otherwise the calls of the child would have no
+ * callers.
  *
  *   parent   main |------ serve |---- fork() ----- ... --|--|     counts main and serve
  *   child                             main |serve |handle||  |    counts handle

@@ -63,8 +63,8 @@ void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset
 
 /*
  * Begins a wait inside a call at `stack_pointer`. `ref` and `symbol` are as in
- * writer/engine/waits.h. Returns the time, which is unique on the thread. 0: there is no room, and
- * the wait is not recorded.
+ * writer/engine/waits.h. Returns the time, which is unique on the thread. 0: there is no
+ * room, and the wait is not recorded.
  */
 uint64_t agent_begin_wait(
         struct fxt_thread_writer *writer, uint64_t ref, uint32_t symbol, uint64_t stack_pointer);

@@ -156,8 +156,9 @@ static void slow_path_leave(
 		return;
 	if (writer->is_full) /* counted when it began, or kept */
 		return;
-	if (writer->frameless_calls) { /* the next entry may be inside another of them: it must come here too,
-		                         to be counted */
+	/* the next entry may be inside another of them: it must come here too, to be
+	 * counted */
+	if (writer->frameless_calls) {
 		writer->frameless_calls--;
 		return;
 	}
@@ -317,7 +318,8 @@ void slow_path_leave_or_count(struct fxt_thread_writer *writer, const void *func
 		else
 			store_release(&writer->busy, FXT_IDLE);
 		agent_patch_later(function, stack_pointer, true);
-	} else if (slow_path_is_full(writer, stack_pointer)) { /* it was counted when it began, or is kept */
+	} else if (slow_path_is_full(writer, stack_pointer)) {
+		/* it was counted when it began, or is kept */
 		store_release(&writer->busy, FXT_IDLE);
 	} else if (unlikely(!slow_path_drop(writer, function, stack_pointer))) {
 		slow_path_leave_recording(writer, function, stack_pointer);
@@ -441,8 +443,8 @@ void agent_leave_first(const void *function, uint64_t stack_pointer)
 
 void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 {
-	uint64_t stack_pointer =
-	        agent_stack_address(stack_offset); /* attaching may set the bounds it counts from */
+	/* taken first: attaching may set the bounds that the offset counts from */
+	uint64_t stack_pointer = agent_stack_address(stack_offset);
 	struct fxt_thread_writer *writer;
 
 	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {

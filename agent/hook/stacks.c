@@ -2,10 +2,10 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
-#define MAIN_STACK_LEAST \
-	(UINT64_C(128) << 20) /* the kernel maps nothing of its own this near below the main stack */
-#define PAGE        UINT64_C(4096)
-#define STACK_LEAST 2048
+/* The kernel maps nothing of its own this near below the main stack. */
+#define MAIN_STACK_LEAST (UINT64_C(128) << 20)
+#define PAGE             UINT64_C(4096)
+#define STACK_LEAST      2048
 
 /* ---- a thread's own ---- */
 
@@ -13,7 +13,8 @@ void agent_set_main_stack(void)
 {
 	struct rlimit limit = {0, 0};
 	uint64_t high =
-	        (getauxval(AT_EXECFN) + PAGE) & ~(PAGE - 1); /* a string just below the end of the stack */
+	        /* a string just below the end of the stack */
+	        (getauxval(AT_EXECFN) + PAGE) & ~(PAGE - 1);
 	uint64_t bytes = MAIN_STACK_LEAST, usable = bytes;
 
 	if (sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
@@ -47,7 +48,8 @@ void agent_set_signal_stack(const stack_t *stack)
 
 void agent_look_for_signal_stack(uint64_t address)
 {
-	stack_t stack; /* a store of zeros would need an aligned stack, which a coroutine may not have */
+	/* a store of zeros would need an aligned stack, which a coroutine may not have */
+	stack_t stack;
 	uint64_t low;
 
 	if (agent_signal_stack_of(address) || sys_call(SYS_sigaltstack, 0, &stack, 0, 0) != 0)

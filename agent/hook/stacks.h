@@ -32,8 +32,8 @@ static inline bool agent_stack_is_own(uint64_t stack_pointer)
 /*
  * Returns the writer for the code at `stack_pointer`: `own`, which is the calling thread's
  * and SLOW_PATH, or a coroutine's, SLOW_PATH too, for agent_coroutine_release(). NULL: the
- * stack is a coroutine's that has no writer. A call that begins (`is_call`) makes an unknown
- * stack that of a new coroutine. Without a writer it is counted as lost.
+ * stack is a coroutine's that has no writer. A call that begins (`is_call`) makes an
+ * unknown stack that of a new coroutine. Without a writer it is counted as lost.
  */
 struct fxt_thread_writer *agent_writer_at(
         struct fxt_thread_writer *own, uint64_t stack_pointer, bool is_call);

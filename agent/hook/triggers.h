@@ -17,7 +17,8 @@
 #include "elided.h"
 #include "writer/engine/decisions.h"
 
-/* The decision on the function with this reference. 0: there is none, or it has no triggers. */
+/* The decision on the function with this reference. 0: there is none, or it has no
+ * triggers. */
 static inline uint64_t agent_trigger_decision(uint64_t ref, unsigned triggers)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -54,8 +55,8 @@ static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t 
 uint32_t agent_trigger_begin(uint64_t ref);
 
 /* Carries the trigger out, or reports it to the manager. Call it when the call's record is
- * committed and the writer is not WRITING. It does nothing for 0, nor if the manager has not
- * yet looked at an earlier report. */
+ * committed and the writer is not WRITING. It does nothing for 0, nor if the manager has
+ * not yet looked at an earlier report. */
 void agent_trigger_raise(uint32_t number);
 
 #endif

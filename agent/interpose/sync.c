@@ -16,7 +16,8 @@
 #include "agent/base/symbols.h"
 
 #define ENTRIES 1024
-#define WAKES   ": wakes a waiter" /* the slice only carries an arrow; its duration means nothing */
+/* the slice only carries an arrow; its duration means nothing */
+#define WAKES ": wakes a waiter"
 
 static struct entry {
 	uint64_t object; /* the latest object with a waiter */

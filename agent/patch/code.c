@@ -301,7 +301,8 @@ bool agent_code_find_call(
 /* An entry of the unwind table. */
 struct code_part {
 	uint64_t start, end;
-	bool is_whole;     /* begins as a function does; an unlikely part starts with its frame set up */
+	/* begins as a function does; an unlikely part starts with its frame set up */
+	bool is_whole;
 	bool has_handlers; /* for exceptions */
 };
 
@@ -460,7 +461,8 @@ static bool code_look_at(uint64_t address, uint32_t place)
 		code_add(code_relative(address + 7, at + 3), place);
 	if (is_wide && at[1] == 0x8b && (at[2] & 0xc7) == 0x05) /* mov */
 		code_add(code_word(code_relative(address + 7, at + 3)), place);
-	if (is_wide && at[1] == 0x0f && (at[2] & 0xf0) == 0x40 && (at[3] & 0xc7) == 0x05) /* cmov */
+	/* cmov */
+	if (is_wide && at[1] == 0x0f && (at[2] & 0xf0) == 0x40 && (at[3] & 0xc7) == 0x05)
 		code_add(code_word(code_relative(address + 8, at + 4)), place);
 	if (at[0] == 0xff && at[1] == 0x35) /* push */
 		code_add(code_word(code_relative(address + 6, at + 2)), place);

@@ -6,7 +6,8 @@
 #include "instruction.h"
 #include <string.h>
 
-#define BY_DISPLACEMENT 5 /* as the register of an operand in memory, without a displacement of its own */
+/* as the register of an operand in memory, without a displacement of its own */
+#define BY_DISPLACEMENT 5
 #define BY_INDEX        4
 
 /* The parts of an instruction that are decoded so far. */
@@ -16,7 +17,8 @@ struct decoding {
 	const uint8_t *begin;
 	uint8_t rex;
 	bool has_66;
-	uint8_t mod, reg, rm; /* of the ModRM byte: mod 3 = `rm` is a register; reg and rm with REX */
+	/* of the ModRM byte: mod 3 = `rm` is a register; reg and rm with REX */
+	uint8_t mod, reg, rm;
 	uint32_t address_registers;
 	bool is_relative; /* the operand in memory is relative to the next instruction */
 	int32_t displacement;
@@ -370,7 +372,8 @@ static bool instruction_decode_two_bytes(struct decoding *d)
 		return instruction_ends(d, 0);
 	if (opcode >= 0x80 && opcode <= 0x8f)
 		return instruction_goes(d, AGENT_BRANCHES, 4);
-	if (opcode == 0x05 || opcode == 0x31 || opcode == 0xa2 || opcode == 0x77) /* syscall, rdtsc, cpuid */
+	/* syscall, rdtsc, cpuid */
+	if (opcode == 0x05 || opcode == 0x31 || opcode == 0xa2 || opcode == 0x77)
 		return instruction_counts(d, 0, 0);
 	if (opcode >= 0xc8 && opcode <= 0xcf) /* bswap */
 		return instruction_counts(d, 0, 0);

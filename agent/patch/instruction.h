@@ -22,7 +22,8 @@
 #define AGENT_REGISTERS_OF_CALLEE UINT32_C(0x0fc7)
 
 enum agent_instruction_kind {
-	AGENT_MOVES,    /* uses registers or memory; values may go from any of these to any other */
+	/* uses registers or memory; values may go from any of these to any other */
+	AGENT_MOVES,
 	AGENT_COPIES,   /* `to` is what `from` was */
 	AGENT_LOADS,    /* `to` is what is in memory */
 	AGENT_STORES,   /* `from` goes into memory */
@@ -35,10 +36,12 @@ enum agent_instruction_kind {
 
 struct agent_instruction {
 	uint8_t length;
-	uint8_t kind;          /* enum agent_instruction_kind */
-	bool uses_memory;      /* of one that MOVES: reads or writes it, or registers of other kinds */
-	uint32_t to, from;     /* register bits; of one that MOVES `from` has all that it uses */
-	uint64_t target, slot; /* address where it continues, or of the word that has it; 0 = unknown */
+	uint8_t kind; /* enum agent_instruction_kind */
+	/* of one that MOVES: reads or writes it, or registers of other kinds */
+	bool uses_memory;
+	uint32_t to, from; /* register bits; of one that MOVES `from` has all that it uses */
+	/* address where it continues, or of the word that has it; 0 = unknown */
+	uint64_t target, slot;
 };
 
 /* Decodes the instruction at `code`, which lies at `address`. At least

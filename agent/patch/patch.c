@@ -36,15 +36,17 @@
 #define PAUSE_MAX_NS UINT64_C(1000000000)
 #define FOREVER_NS   (UINT64_C(1) << 62)
 
-#define SPANS 1000 /* at most this many are reported, because they take room among the names */
-#define SPAN  1    /* the id of all of them: no two exist at the same time */
+/* at most this many are reported, because they take room among the names */
+#define SPANS 1000
+#define SPAN  1 /* the id of all of them: no two exist at the same time */
 
 enum site_state {
 	SITE_UNSEEN = 0,
-	SITE_KEPT,   /* not yet: something prevents it */
-	SITE_NOTED,  /* it is in the queue */
-	SITE_ERASED, /* hooks may still come from it: if they were on their way, or if an emulator runs its
-	                old translation */
+	SITE_KEPT,  /* not yet: something prevents it */
+	SITE_NOTED, /* it is in the queue */
+	/* hooks may still come from it: if they were on their way, or if an emulator runs
+	 * its old translation */
+	SITE_ERASED,
 	SITE_REFUSED,
 };
 
@@ -55,7 +57,8 @@ static struct site {
 	uint64_t key;      /* return address << 1 | is_exit; 0 = free. Set by hooks */
 	uint64_t function; /* the latest function that the hook was called for */
 	uint32_t state;    /* enum site_state */
-	uint32_t wait;     /* of a site that is KEPT: about this many calls until it is noted again */
+	/* of a site that is KEPT: about this many calls until it is noted again */
+	uint32_t wait;
 } * sites;
 
 /* The sites that the helper has looked at since all were put back, and how often. Each time
@@ -97,7 +100,8 @@ void agent_patch_prepare(void (*enter)(void *, void *), void (*leave)(void *, vo
 
 static struct site *patch_site(uint64_t key)
 {
-	uint64_t home = key >> 3; /* neighbours share pages, since a touched page stays in memory */
+	/* neighbours share pages, since a touched page stays in memory */
+	uint64_t home = key >> 3;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct site *site = &sites[(home + i) % SITES];
@@ -368,7 +372,8 @@ static bool patch_next(void)
 	site = patch_take();
 	if (site)
 		patch_settle(site, patch_site_now(site, load_relaxed(&site->function)));
-	if (site || agent_engine.decided != decided) /* new excluded functions: calls are noted soon */
+	/* new excluded functions: calls are noted soon */
+	if (site || agent_engine.decided != decided)
 		pause_ns = PAUSE_NS;
 	fxt_unlock(&agent_engine.lock, mask);
 	return site != NULL;

@@ -3,15 +3,15 @@
  * knows all the others and fixes the order in which they begin, forget and end. None of it
  * may run before the agent is relocated.
  *
- *   start   The constructor, or an earlier caller (self.h), connects to the manager, or becomes
- *           a standalone recorder, starts the engine, and carries out the command it finds. A
- *           new image after exec finds the agent by its environment (exec.h) and starts in the
- *           same way.
+ *   start   The constructor, or an earlier caller (self.h), connects to the manager or
+ *           begins a standalone recording, starts the engine, and carries out the command
+ *           that it finds. A new image after exec finds the agent by its environment
+ *           (exec.h) and starts in the same way.
  *   fork    The child starts anew at its first call, from zeros that the kernel left it
- *           (writer/engine/engine.h): all files forget, in order, and the engine starts anew. The
- *           calls that it was forked inside of are handed on to it (inherited.h).
- *   end     The end needs no help: a manager takes the rest from shared memory. A standalone
- *           recorder writes its file (standalone.h).
+ *           (writer/engine/engine.h): all files forget, in order, and the engine starts
+ *           anew. The child inherits the calls that it was forked in (inherited.h).
+ *   end     The end needs no help: a manager takes the rest from shared memory. A
+ *           standalone recording writes its file (standalone.h).
  *
  * Only the loader and the program call functions of this file. Lower files that must cause
  * something here use what the constructor registers: agent_register_rebirth(),
@@ -91,8 +91,9 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 	if (fxt_engine_initialize(
 	            &agent_engine, memory.buffer, memory.buffer_bytes, memory.map.control, name) != 0) {
 		agent_notice("no memory for the trace; running untraced", NULL);
-		if (is_new_image) /* else a hook of the parent's may go on, with what it knows of this memory
-		                   */
+		/* else a hook of the parent's may go on, with what it knows of this
+		 * memory */
+		if (is_new_image)
 			agent_memory_unmap(&memory);
 		return false;
 	}

@@ -271,7 +271,8 @@ uint32_t agent_module_at(uint64_t address)
 	return id;
 }
 
-#define DECISION_PAUSE_NS   UINT64_C(50000) /* at first; each pause is a switch in the trace */
+/* at first; each pause is a switch in the trace */
+#define DECISION_PAUSE_NS   UINT64_C(50000)
 #define DECISION_PAUSES_NS  UINT64_C(1000000)
 #define MANAGER_PATIENCE_NS UINT64_C(1000000000)
 #define NAMER_PATIENCE_NS   UINT64_C(60000000000)

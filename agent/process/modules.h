@@ -67,10 +67,11 @@ uint64_t agent_module_readable_end(const struct agent_module_tables *tables, uin
 bool agent_module_is_code(uint64_t address);
 
 /*
- * The reference of a function's entry in the function table (writer/engine/function_table.h),
- * registered with its module at first sight. Never 0. Its index is FXT_INDEX_LOCAL if no
- * durable index was available. It contains FXT_FUNCTION_EXCLUDED if the function's calls
- * are not to be recorded. Without the engine's lock.
+ * The reference of a function's entry in the function table
+ * (writer/engine/function_table.h), registered with its module at first sight. Never 0. Its
+ * index is FXT_INDEX_LOCAL if no durable index was available. It contains
+ * FXT_FUNCTION_EXCLUDED if the function's calls are not to be recorded. Without the
+ * engine's lock.
  */
 uint64_t agent_function_ref(uint64_t address);
 

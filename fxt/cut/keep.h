@@ -1,8 +1,8 @@
 /*
  * Which records of a trace a choice keeps. This is decided once, in two passes over the
  * trace, and stored as a bit for each word of the archive, in an unlinked temporary file.
- * Records that later ones refer to (strings, threads, names, call paths) get no bit: write.h
- * writes these where a kept record needs them.
+ * Records that later ones refer to (strings, threads, names, call paths) get no bit:
+ * write.h writes these where a kept record needs them.
  *
  *   slices        those that a filtered walk shows, as in all answers; each as a whole.
  *                 Losses and waits that the tracer reports stay if their thread and time

@@ -20,11 +20,12 @@ enum { INTERNED_FLOW = 1, INTERNED_FIRST };
 
 struct perfetto {
 	FILE *out;
-	struct fxt_message trace, packet, interned, event, part; /* empty, except while a message is
-	                                                            being built */
-	unsigned flags;                                          /* of the next packet */
-	unsigned char *interned_as;                              /* by id of a string: a bit for each kind of
-	                                                            INTERNED_ that it is already interned as */
+	/* empty, except while a message is being built */
+	struct fxt_message trace, packet, interned, event, part;
+	unsigned flags; /* of the next packet */
+	/* by id of a string: a bit for each kind of INTERNED_ that it is already interned
+	 * as */
+	unsigned char *interned_as;
 	size_t interned_count;
 	uint64_t *tracks; /* tracks of processes, counters and asynchronous events that
 	                     are already described */

@@ -1,6 +1,6 @@
 /*
- * Puts several traces on one timeline by their anchors (writer/format/anchor.h): converts the
- * ticks of each to those of the merged trace. There are three ways.
+ * Puts several traces on one timeline by their anchors (writer/format/anchor.h): converts
+ * the ticks of each to those of the merged trace. There are three ways.
  *
  * Counter: all traces are from one boot of one machine, and all ticks are of its counter.
  * Ticks stay as they are, under one rate for all, so any two events are in the order in
@@ -44,12 +44,12 @@ enum fxt_merge_by { FXT_MERGE_BY_COUNTER, FXT_MERGE_BY_MONOTONIC, FXT_MERGE_BY_R
 
 struct fxt_merge_timeline {
 	enum fxt_merge_by by;
-	uint64_t rate;                      /* ticks a second of the merged trace */
-	uint64_t error_ns;                  /* the most that times of different traces may be apart, if
-	                                       they have anchors */
-	const struct fxt_merge_clock *open; /* a trace that lacks its end's anchor, so its rate is less exact;
-	                                       NULL: none */
-	struct fxt_anchor first, last;      /* the merged trace's own */
+	uint64_t rate; /* ticks a second of the merged trace */
+	/* the most that times of different traces may be apart, if they have anchors */
+	uint64_t error_ns;
+	/* a trace that lacks its end's anchor, so its rate is less exact; NULL: none */
+	const struct fxt_merge_clock *open;
+	struct fxt_anchor first, last; /* the merged trace's own */
 };
 
 /* True if two traces are from the same boot of the same machine and use the same clock. */

@@ -47,7 +47,8 @@ static void module_add(void *state, struct fxt_walker *walker, const struct fxt_
 	if (view->type != FXT_RECORD_LOG || !fxt_markup_parse(view->log.text, &markup) ||
 	        markup.kind == FXT_MARKUP_PC)
 		return;
-	uint32_t thread = fxt_tables_thread(&walker->tables, view->log.thread); /* may reallocate the table */
+	/* may reallocate the table */
+	uint32_t thread = fxt_tables_thread(&walker->tables, view->log.thread);
 	uint64_t pid = walker->tables.threads[thread].process;
 	struct fxt_sql_module *module = module_find(trace->modules, pid, markup.module);
 

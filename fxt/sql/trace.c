@@ -1,7 +1,7 @@
 /*
  * One trace as the tables of a query see it: names, processes, and the conversion between
- * times of the scan and SQL's nanoseconds. Runs on the main thread. Conversions for constraints
- * must be rounded so that no wanted row is lost.
+ * times of the scan and SQL's nanoseconds. Runs on the main thread. Conversions for
+ * constraints must be rounded so that no wanted row is lost.
  */
 #include "trace.h"
 

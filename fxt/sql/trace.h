@@ -16,9 +16,9 @@ struct fxt_sql_trace {
 	struct fxt_tables texts;                /* texts of records that the scan's
 	                                           tables do not have */
 	uint32_t *thread_names, *process_names; /* by thread: ids of strings */
-	bool *is_mark;                          /* by string: slices of category "sync" with this name are no
-	                                           waits */
-	uint64_t *processes;                    /* koids, ascending */
+	/* by string: slices of category "sync" with this name are no waits */
+	bool *is_mark;
+	uint64_t *processes; /* koids, ascending */
 	size_t process_count;
 	uint32_t *process_of;                 /* by thread: its place in `processes` */
 	uint32_t *threads_of;                 /* by place in `processes`: its number of

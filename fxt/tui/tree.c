@@ -195,7 +195,8 @@ static bool tree_draw(int line, int lines)
 
 static void tree_open_all_below(uint32_t node)
 {
-	bool *is_below = fxt_allocate(side->paths.count * sizeof(*is_below)); /* includes the node itself */
+	/* includes the node itself */
+	bool *is_below = fxt_allocate(side->paths.count * sizeof(*is_below));
 
 	side->is_open[node] = is_below[node] = true;
 	for (size_t i = node + 1; i < side->paths.count; i++) {

@@ -11,7 +11,8 @@
 void fxt_call_watch_alert(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
-/* An alert of that name was raised. If no client waits, it is kept (launcher/manager/wakeup.h). */
+/* An alert of that name was raised. If no client waits, it is kept
+ * (launcher/manager/wakeup.h). */
 void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES]);
 
 /* The trigger of that index was raised. This may happen without end: if no client waits, it

@@ -22,7 +22,8 @@
 #include <stddef.h>
 #include "launcher/watch.h"
 
-#define FXT_CONNECTION_LINE_BYTES   16384      /* of an incoming line, including its newline */
+/* of an incoming line, including its newline */
+#define FXT_CONNECTION_LINE_BYTES   16384
 #define FXT_CONNECTION_OUTPUT_BYTES (1u << 20) /* waiting to be sent */
 
 struct fxt_connection;

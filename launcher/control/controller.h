@@ -51,7 +51,8 @@ struct fxt_controller {
 	unsigned watcher_count;
 	struct fxt_snapshot_call *snapshot_calls; /* at most one per client */
 
-	struct fxt_alerts alerts;                        /* alerts that no client has waited for yet */
+	/* alerts that no client has waited for yet */
+	struct fxt_alerts alerts;
 	struct fxt_trigger_state triggers[FXT_TRIGGERS]; /* by index in the options */
 	struct fxt_watch trigger_timer;                  /* fd -1: no timer */
 };

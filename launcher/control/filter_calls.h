@@ -1,6 +1,6 @@
 /*
- * The calls that change which calls a session records (launcher/manager/filter_change.h). Each gets
- * its reply when all processes record by the change.
+ * The calls that change which calls a session records (launcher/manager/filter_change.h).
+ * Each gets its reply when all processes record by the change.
  */
 #ifndef FXT_LAUNCHER_CONTROL_FILTER_CALLS_H
 #define FXT_LAUNCHER_CONTROL_FILTER_CALLS_H

@@ -22,7 +22,8 @@ static const struct method {
         {"GetKnownCategories", fxt_call_get_known_categories, false, NULL, 0},
         {"GetProviders", fxt_call_get_providers, false, NULL, 0},
         {"GetState", fxt_call_get_state, false, NULL, 0},
-        {"InitializeTracing", fxt_call_initialize_tracing, false, NULL, 0}, /* checks its fields itself */
+        /* checks its fields itself */
+        {"InitializeTracing", fxt_call_initialize_tracing, false, NULL, 0},
         {"RaiseAlert", fxt_call_raise_alert, true, "alert_name", 0},
         {"Recover", fxt_call_recover, true, NULL, 0},
         {"SetCategories", fxt_call_set_categories, true, "categories", 0},

@@ -8,7 +8,8 @@
 
 #include "controller.h"
 
-/* Carries out one line and sends the reply, or keeps the request. May close the connection. */
+/* Carries out one line and sends the reply, or keeps the request. May close the
+ * connection. */
 void fxt_methods_call(
         struct fxt_controller *controller, struct fxt_connection *connection, const char *line, size_t bytes);
 

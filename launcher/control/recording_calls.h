@@ -18,7 +18,8 @@ struct fxt_trace_result {
 };
 
 /* Initializes the session. A wrong configuration is refused, and the connection closed.
- * After a valid one, the connection owns the session: when it is closed, the session ends. */
+ * After a valid one, the connection owns the session: when it is closed, the session
+ * ends. */
 void fxt_call_initialize_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 void fxt_call_start_tracing(

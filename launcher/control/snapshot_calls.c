@@ -23,7 +23,8 @@ static void snapshot_done(void *context, const struct fxt_snapshot_result *resul
 	free(path);
 }
 
-/* The kept request of that connection, or NULL; without a connection (NULL): an unused one. */
+/* The kept request of that connection, or NULL; without a connection (NULL): an unused
+ * one. */
 static struct fxt_request *snapshot_find(
         struct fxt_controller *controller, const struct fxt_connection *connection)
 {

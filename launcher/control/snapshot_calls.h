@@ -1,6 +1,6 @@
 /*
- * The call that requests a snapshot (launcher/manager/snapshots.h). It gets its reply after the file
- * is written or has failed. Each client may have one request in progress.
+ * The call that requests a snapshot (launcher/manager/snapshots.h). It gets its reply after
+ * the file is written or has failed. Each client may have one request in progress.
  */
 #ifndef FXT_LAUNCHER_CONTROL_SNAPSHOT_CALLS_H
 #define FXT_LAUNCHER_CONTROL_SNAPSHOT_CALLS_H

@@ -148,8 +148,7 @@ void fxt_triggers_on_alert(struct fxt_controller *controller, const char name[FX
 
 void fxt_triggers_on_calls(struct fxt_controller *controller, uint32_t index, uint64_t times)
 {
-	if (!fxt_trigger_is_of_calls(
-	            trigger_of(controller, index))) /* the index had such a trigger until just now */
+	if (!fxt_trigger_is_of_calls(trigger_of(controller, index))) /* it just was */
 		return;
 	fxt_alert_report_trigger(controller, index);
 	trigger_raised(controller, index, times);

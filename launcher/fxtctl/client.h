@@ -27,7 +27,8 @@ void fxt_client_fail(int status, const char *format, ...) __attribute__((noretur
 struct fxt_client {
 	char session[FXT_SESSION_NAME_BYTES]; /* name of the connected session */
 	FILE *stream;                         /* the connection, for reading replies */
-	bool is_one_of_many;                  /* a session that does not answer is skipped and is no error */
+	/* a session that does not answer is skipped and is no error */
+	bool is_one_of_many;
 };
 
 /* Connects to each running session and calls *found; the connection is closed afterwards. A
@@ -51,7 +52,8 @@ void fxt_client_send_request(struct fxt_client *client, const char *method, json
 /* Ends the process if `reply` is an error. */
 void fxt_client_check(const struct fxt_client *client, const json_t *reply);
 
-/* The next object that comes, of any kind; the caller owns it. NULL: the session has ended. */
+/* The next object that comes, of any kind; the caller owns it. NULL: the session has
+ * ended. */
 json_t *fxt_client_next(struct fxt_client *client, unsigned timeout_seconds);
 
 #endif

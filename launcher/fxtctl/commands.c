@@ -256,7 +256,8 @@ void fxtctl_alert(void)
 	json_decref(result);
 }
 
-/* Shows every object that comes until the session ends; with --json as one object per line. */
+/* Shows every object that comes until the session ends; with --json as one object per
+ * line. */
 void fxtctl_watch(void)
 {
 	json_t *object;

@@ -84,7 +84,8 @@ static int calibration_compare(const void *left, const void *right)
 }
 
 /* Other programs and page faults can only lengthen a batch, so the fastest quarter is free
- * of them. The difference between the fastest batch and the median is taken as the error. */
+ * of them. The difference between the fastest batch and the median is taken as the
+ * error. */
 static struct fxt_call_cost calibration_evaluate(struct costs *costs)
 {
 	qsort(costs->within, BATCHES, sizeof(double), calibration_compare);

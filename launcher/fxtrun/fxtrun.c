@@ -141,8 +141,8 @@ int main(int argc, char **argv)
 	} else if (run.output.name) {
 		fxt_trace_output_abandon(&run.output);
 	}
-	/* A program left behind may be stopped, and the supervisor with it: continue the supervisor, so
-	 * that it sees the end. */
+	/* A program left behind may be stopped, and the supervisor with it: continue the
+	 * supervisor, so that it sees the end. */
 	fxt_supervisor_continue(&run.supervisor);
 	fxt_say_all();
 	return result;

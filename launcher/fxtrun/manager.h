@@ -13,7 +13,8 @@
 #include "launcher/manager/snapshots.h"
 #include "supervisor.h"
 
-#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000) /* grace time for a program to end on SIGTERM */
+/* grace time for a program to end on SIGTERM */
+#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000)
 
 struct fxt_manager {
 	struct fxt_session *session;
@@ -52,7 +53,8 @@ void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void
  * passed on to the program. Signals of the terminal reach the program anyway: SIGINT and
  * SIGQUIT are ignored, as by env and time. If the session may end without the program,
  * signals that would end fxtrun end the session, and with it a recording in progress. When
- * the program is stopped, the supervisor stops too; continuing one of them continues the other.
+ * the program is stopped, the supervisor stops too; continuing one of them continues the
+ * other.
  */
 void fxt_manager_run(struct fxt_manager *manager);
 

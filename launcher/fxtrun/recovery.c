@@ -1,7 +1,7 @@
 /*
- * Finishes the trace in the supervisor after the manager was killed. Runs on the supervisor's only
- * thread. Memory that the program can write to must not be trusted about earlier progress:
- * the ledger has that.
+ * Finishes the trace in the supervisor after the manager was killed. Runs on the
+ * supervisor's only thread. Memory that the program can write to must not be trusted about
+ * earlier progress: the ledger has that.
  */
 #include "recovery.h"
 #include <errno.h>
@@ -250,7 +250,8 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	fxt_memory_free(&p.memory);
 }
 
-/* Counts the providers that were not handed over and have records missing from the archive. */
+/* Counts the providers that were not handed over and have records missing from the
+ * archive. */
 static unsigned recovery_missing(const struct fxt_recovery *r)
 {
 	unsigned missing = 0;

@@ -1,8 +1,9 @@
 /*
- * The manager was killed and the supervisor was not: the supervisor finishes the trace. The memories of
- * the providers, which the supervisor has descriptors for (launcher/manager/ledger.h), hold all records
- * that were not saved, and programs go on recording into them. The supervisor takes the records
- * when the program has ended, or when a client of the control socket requests it.
+ * The manager was killed and the supervisor was not: the supervisor finishes the trace. The
+ * memories of the providers, which the supervisor has descriptors for
+ * (launcher/manager/ledger.h), hold all records that were not saved, and programs go on
+ * recording into them. The supervisor takes the records when the program has ended, or when
+ * a client of the control socket requests it.
  *
  *     archive  | noted as taken ...... | written since the last notes |
  *                                      '--> dropped, and taken again from the memories

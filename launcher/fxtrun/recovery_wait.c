@@ -1,6 +1,7 @@
 /*
- * Answers clients and passes signals on while the supervisor waits for the program. Runs on the
- * supervisor's only thread; a silent client may delay it only for the short time of `patience`.
+ * Answers clients and passes signals on while the supervisor waits for the program. Runs on
+ * the supervisor's only thread; a silent client may delay it only for the short time of
+ * `patience`.
  */
 #include "recovery_wait.h"
 #include <poll.h>

@@ -1,6 +1,6 @@
 /*
- * The supervisor's actions while it waits to finish the trace of a killed manager: it passes
- * signals on to the program, and answers at the control socket that it was handed.
+ * The supervisor's actions while it waits to finish the trace of a killed manager: it
+ * passes signals on to the program, and answers at the control socket that it was handed.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_RECOVERY_WAIT_H
 #define FXT_LAUNCHER_FXTRUN_RECOVERY_WAIT_H

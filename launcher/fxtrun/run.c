@@ -338,8 +338,8 @@ static int run_open_control(struct fxt_run *run)
 	return name ? FXT_EXIT_FAILED : 0;
 }
 
-/* Passes a controller's settings to the supervisor. If this fails, the supervisor cannot recover the
- * recording. */
+/* Passes a controller's settings to the supervisor. If this fails, the supervisor cannot
+ * recover the recording. */
 static void run_hand_config_over(const struct fxt_run *run, const json_t *config)
 {
 	int fd = memfd_create("fxtrun-config", MFD_CLOEXEC);

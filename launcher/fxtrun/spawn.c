@@ -98,14 +98,14 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 }
 
 /*
- * Moves the child into the supervisor's process group, and the manager into a session and a group
- * of its own.
+ * Moves the child into the supervisor's process group, and the manager into a session and a
+ * group of its own.
  *
- * A SIGKILL to the group takes the program and the supervisor, and leaves the manager to finish
- * the trace. The new session keeps the kernel from sending SIGHUP to an orphaned group: a
- * process group is orphaned if no process in it has a parent in another group of the same
- * session. If a script without job control runs fxtrun, the manager would be such a
- * parent, and its exit would orphan the group.
+ * A SIGKILL to the group takes the program and the supervisor, and leaves the manager to
+ * finish the trace. The new session keeps the kernel from sending SIGHUP to an orphaned
+ * group: a process group is orphaned if no process in it has a parent in another group of
+ * the same session. If a script without job control runs fxtrun, the manager would be such
+ * a parent, and its exit would orphan the group.
  *
  * setsid() fails while any process has the manager's process number as its group, so both
  * have to leave that group first. The child waits during this: the program never runs while

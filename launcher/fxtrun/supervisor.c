@@ -1,7 +1,7 @@
 /*
- * The supervisor: the process that the shell started. It passes signals on, stops and continues
- * with the program, and ends as the manager does. It must outlive the manager, so it
- * blocks all signals and reads them.
+ * The supervisor: the process that the shell started. It passes signals on, stops and
+ * continues with the program, and ends as the manager does. It must outlive the manager, so
+ * it blocks all signals and reads them.
  */
 #include "supervisor.h"
 #include <errno.h>
@@ -20,7 +20,8 @@
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 
 /* From the manager: a signal of `stops` is pending and must be taken. If the program was
- * continued in the meantime, SIGCONT has cleared the pending signal, so there is no race. */
+ * continued in the meantime, SIGCONT has cleared the pending signal, so there is no
+ * race. */
 #define TAKE_STOP SIGRTMIN
 
 static void supervisor_add_stops(sigset_t *set)
@@ -99,8 +100,8 @@ static bool supervisor_was_interrupted(int status)
 
 /*
  * Blocks all signals, and returns the earlier mask. A signal to the process group is meant
- * for the program, which may handle any signal; the supervisor must survive it, and reads and
- * drops it. This needs the kernel's own call, since libc leaves out two signals.
+ * for the program, which may handle any signal; the supervisor must survive it, and reads
+ * and drops it. This needs the kernel's own call, since libc leaves out two signals.
  */
 static uint64_t supervisor_block_all(void)
 {
@@ -127,7 +128,8 @@ static void supervisor_unblock_faults(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* All signals except those that stop the supervisor, which it takes at the manager's request. */
+/* All signals except those that stop the supervisor, which it takes at the manager's
+ * request. */
 static sigset_t supervisor_signals_to_read(void)
 {
 	sigset_t set;

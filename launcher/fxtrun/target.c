@@ -110,8 +110,8 @@ static enum problem target_judge_elf(int fd, const Elf64_Ehdr *header, size_t by
 	return STATIC;
 }
 
-/* Whether executing it changes who we are: then ld.so is in secure mode. File capabilities give root nothing.
- */
+/* Whether executing it changes who we are: then ld.so is in secure mode. File capabilities
+ * give root nothing. */
 static enum problem target_judge_privileges(int fd, const struct stat *status)
 {
 	if (((status->st_mode & S_ISUID) && status->st_uid != getuid()) ||
@@ -194,7 +194,8 @@ int fxt_target_judge(const char *path, const char *name, char *error, size_t err
 	return problems[problem].status;
 }
 
-/* The next file of PATH that a name may mean, with a slash in it; false after the last one. */
+/* The next file of PATH that a name may mean, with a slash in it; false after the last
+ * one. */
 static bool target_next_in_path(const char **search, const char *name, char path[PATH_MAX])
 {
 	while (*search) {

@@ -24,8 +24,9 @@ int fxt_target_find(const char *name, char path[PATH_MAX], char *error, size_t e
  * executable but not readable is accepted. */
 int fxt_target_judge(const char *path, const char *name, char *error, size_t error_bytes);
 
-/* Whether the program at `path` defines hooks itself. Its calls of hooks then never reach the agent: the
- * linker binds them to the program's own, or the loader finds those first. */
+/* Whether the program at `path` defines hooks itself. Its calls of hooks then never reach
+ * the agent: the linker binds them to the program's own, or the loader finds those
+ * first. */
 bool fxt_target_has_hooks(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Accepts connections of processes, checks their hello, and answers with a welcome
- * (writer/shared/handshake.h). Everything runs on the main thread and must not block: a silent
- * peer may delay nothing but its own connection.
+ * (writer/shared/handshake.h). Everything runs on the main thread and must not block: a
+ * silent peer may delay nothing but its own connection.
  */
 #include "acceptor.h"
 #include <dirent.h>
@@ -301,7 +301,8 @@ static bool acceptor_make_directory(struct fxt_acceptor *a, const char *base)
 	return true;
 }
 
-/* Listens under the abstract name too. If another process has that name, the path must do. */
+/* Listens under the abstract name too. If another process has that name, the path must
+ * do. */
 static void acceptor_open_abstract(struct fxt_acceptor *a)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

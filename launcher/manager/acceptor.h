@@ -1,8 +1,9 @@
 /*
  * Accepts the providers of a session. It listens on a Unix socket in a directory private to
  * this run, and on a second one with an abstract name, for processes that see other files
- * (a chroot, a private /tmp). It carries out the handshake over both (writer/shared/handshake.h):
- * one hello, one welcome with its descriptors, and the connection is closed.
+ * (a chroot, a private /tmp). It carries out the handshake over both
+ * (writer/shared/handshake.h): one hello, one welcome with its descriptors, and the
+ * connection is closed.
  *
  * Only processes of our own user are answered, and only about themselves: the hello must
  * come from the process that it names. Processes of other users are counted as untraced. A
@@ -37,8 +38,8 @@ struct fxt_pending_connection {
 
 struct fxt_acceptor {
 	struct fxt_session *session;
-	struct fxt_watch listener, abstract_listener; /* abstract_listener has fd -1 if the name was
-	                                               * taken */
+	/* abstract_listener has fd -1 if the name was taken */
+	struct fxt_watch listener, abstract_listener;
 	/* accept() ran out of descriptors; the next fxt_acceptor_beat() listens again */
 	bool paused, abstract_paused;
 	bool unknown_peer_said; /* printed: a process connected that is no provider */
@@ -62,7 +63,8 @@ int fxt_acceptor_open(
  * calls it every 100 ms. */
 void fxt_acceptor_beat(struct fxt_acceptor *acceptor);
 
-/* Closes the connections and the sockets, and removes the socket's file and the directory. */
+/* Closes the connections and the sockets, and removes the socket's file and the
+ * directory. */
 void fxt_acceptor_close(struct fxt_acceptor *acceptor);
 
 #endif

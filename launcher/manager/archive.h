@@ -33,9 +33,10 @@ struct fxt_archive_writer {
 	uint32_t section;                  /* id of the provider that wrote last; 0 = none */
 	int error;                         /* errno value that ended the writing; 0 = none */
 	uint64_t bytes_lost;               /* thrown away since `error` */
-	uint64_t state;                    /* offset in the file of the state record, which marks the archive
-	                                    * as unfinished; 0 = none */
-	uint64_t *rates;                   /* offsets in the file of the clock rates */
+	/* offset in the file of the state record, which marks the archive as unfinished; 0
+	 * = none */
+	uint64_t state;
+	uint64_t *rates; /* offsets in the file of the clock rates */
 	size_t rate_count;
 	bool rate_unknown;              /* `rates` is incomplete: memory was short */
 	struct fxt_archive_part *parts; /* parts of the file that hold more than plain
@@ -83,15 +84,17 @@ void fxt_archive_begin_part(struct fxt_archive_writer *part, int fd, const char 
  * call, and stays as it is. */
 void fxt_archive_join(struct fxt_archive_writer *archive, const struct fxt_archive_writer *part);
 
-/* Marks the archive as unfinished, right behind the magic record (writer/format/archive_state.h). */
+/* Marks the archive as unfinished, right behind the magic record
+ * (writer/format/archive_state.h). */
 void fxt_archive_write_state(struct fxt_archive_writer *archive);
 
-/* Appends a blob record that belongs to no provider. Data too long for one record is cut. */
+/* Appends a blob record that belongs to no provider. Data too long for one record is
+ * cut. */
 void fxt_archive_write_blob(struct fxt_archive_writer *archive, const char *name, enum fxt_blob_type type,
         const void *data, size_t bytes);
 
-/* Appends an anchor (writer/format/anchor.h): this instant on all clocks. `clock` is the clock of
- * the archive's ticks. */
+/* Appends an anchor (writer/format/anchor.h): this instant on all clocks. `clock` is the
+ * clock of the archive's ticks. */
 void fxt_archive_write_anchor(struct fxt_archive_writer *archive, enum fxt_clock_kind clock);
 
 /* Continues an archive that is marked as unfinished because its writer was killed. `fd`
@@ -129,7 +132,8 @@ int fxt_archive_replace(
 /* Notes that the archive has so many more bytes of records without content. */
 void fxt_archive_note_room(struct fxt_archive_writer *archive, uint64_t bytes);
 
-/* True if records without content make up enough of the archive that it is worth rewriting. */
+/* True if records without content make up enough of the archive that it is worth
+ * rewriting. */
 bool fxt_archive_is_roomy(const struct fxt_archive_writer *archive);
 
 /* Writes a better rate into the existing initialization records. Returns 0, or an errno
@@ -143,7 +147,8 @@ uint64_t fxt_archive_bytes(struct fxt_archive_writer *archive);
 void fxt_archive_clear(
         struct fxt_archive_writer *archive, const struct fxt_archive_provider *provider, uint64_t from);
 
-/* Frees the memory of the writer, but does not close its file. The writer may begin again. */
+/* Frees the memory of the writer, but does not close its file. The writer may begin
+ * again. */
 void fxt_archive_end(struct fxt_archive_writer *archive);
 
 /* Records that a provider lost records because its buffer was full, for readers and for

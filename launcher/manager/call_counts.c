@@ -60,7 +60,8 @@ static struct fxt_counted_function *call_counts_find(
 
 /* ---- of a provider ---- */
 
-/* CPU time of all threads of a process; for a process that is gone, the last known value. */
+/* CPU time of all threads of a process; for a process that is gone, the last known
+ * value. */
 static uint64_t call_counter_cpu_ns(const struct fxt_call_counter *c)
 {
 	struct timespec ran;

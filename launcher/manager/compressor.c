@@ -1,7 +1,7 @@
 /*
  * Compresses the archive on a thread of its own; writers copy their bytes to a queue. Every
- * queued byte must stay valid until it is in the file, since the supervisor reads the queue if the
- * manager is killed.
+ * queued byte must stay valid until it is in the file, since the supervisor reads the queue
+ * if the manager is killed.
  */
 #include "compressor.h"
 #include <errno.h>
@@ -169,7 +169,8 @@ static bool compressor_take(struct fxt_compressor *c, bool is_late)
 	        c->stored_count < c->part_count ? c->parts + c->stored_count : NULL;
 	uint64_t there = c->queue->appended - c->taken;
 	uint64_t before =
-	        part ? part->at - c->taken : UINT64_MAX; /* bytes before the next replaceable piece */
+	        /* bytes before the next replaceable piece */
+	        part ? part->at - c->taken : UINT64_MAX;
 	uint64_t bytes = compressor_least(compressor_least(there, before), FXT_FRAME_BYTES);
 	bool is_all = bytes == before || c->is_hurried || c->is_ending;
 

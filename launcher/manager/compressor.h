@@ -10,9 +10,9 @@
  * their own. A frame holds whole records. It is written when it is full, or a tenth of a
  * second after its first record.
  *
- * The queue lies in memory that fxtrun's supervisor shares. If the manager is killed, no appended
- * byte is lost: the supervisor takes the bytes that are not in the file from the queue
- * (fxt_compressor_unpack()).
+ * The queue lies in memory that fxtrun's supervisor shares. If the manager is killed, no
+ * appended byte is lost: the supervisor takes the bytes that are not in the file from the
+ * queue (fxt_compressor_unpack()).
  */
 #ifndef FXT_LAUNCHER_MANAGER_COMPRESSOR_H
 #define FXT_LAUNCHER_MANAGER_COMPRESSOR_H
@@ -23,7 +23,8 @@
 #include <stdint.h>
 #include "reader/trace/zstd_frames.h"
 
-#define FXT_COMPRESSOR_QUEUE_BYTES ((uint64_t)16 << 20) /* frames to compress while the disk takes one */
+/* frames to compress while the disk takes one */
+#define FXT_COMPRESSOR_QUEUE_BYTES ((uint64_t)16 << 20)
 
 struct fxt_compressor_queue {
 	uint32_t is_used;                          /* the file consists of frames (release) */
@@ -81,7 +82,8 @@ int fxt_compressor_begin(struct fxt_compressor *compressor, struct fxt_compresso
 int fxt_compressor_mark(struct fxt_compressor *compressor, uint64_t bytes);
 
 /* Appends whole records, from one thread at a time. Returns 0, or the errno value that
- * ended the writing: the archive then ends behind its first fxt_compressor_saved() bytes. */
+ * ended the writing: the archive then ends behind its first fxt_compressor_saved()
+ * bytes. */
 int fxt_compressor_append(struct fxt_compressor *compressor, const void *records, uint64_t bytes);
 
 /* Overwrites bytes of a marked piece. Returns 0, or an errno value. */
@@ -96,8 +98,8 @@ uint64_t fxt_compressor_saved(const struct fxt_compressor *compressor);
  * table. */
 void fxt_compressor_end(struct fxt_compressor *compressor);
 
-/* For the supervisor after the manager was killed: returns a descriptor of an unnamed file that
- * holds the archive as far as it was written, or -1 and errno. */
+/* For the supervisor after the manager was killed: returns a descriptor of an unnamed file
+ * that holds the archive as far as it was written, or -1 and errno. */
 int fxt_compressor_unpack(const struct fxt_compressor_queue *queue, int fd);
 
 #endif

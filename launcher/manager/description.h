@@ -33,7 +33,8 @@ bool fxt_description_is_stopped(pid_t pid);
  * time when the program was loaded. ticks_per_second is the archive's, and not 0. */
 void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second);
 
-/* Writes the source positions of the archive's functions, at that time, and forgets them. */
+/* Writes the source positions of the archive's functions, at that time, and forgets
+ * them. */
 void fxt_describe_functions(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second);
 
 /* Ends the calls that were open in killed processes. */

@@ -104,8 +104,8 @@ static bool ended_begin_segment(struct fxt_ended *e, struct fxt_ended_segment *s
 	return true;
 }
 
-/* True: there is room for `bytes` below the limit as soon as the writers are done, since they
- * write less than they promised. */
+/* True: there is room for `bytes` below the limit as soon as the writers are done, since
+ * they write less than they promised. */
 static bool ended_is_worth_waiting(struct ended_size size, uint64_t bytes, uint64_t limit)
 {
 	return size.promised && size.written + bytes <= limit;

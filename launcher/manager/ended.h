@@ -8,12 +8,12 @@
  *
  * The rest of a process goes into one segment as a whole, so it is dropped as a whole. A
  * segment is small compared with the limit, and all segments together never exceed it. A
- * writer announces how much it writes at most. If that would exceed the limit, it waits until
- * other writers are done, as they mostly write much less. If that is not enough, it drops the
- * oldest segment. The archive records how much was dropped.
+ * writer announces how much it writes at most. If that would exceed the limit, it waits
+ * until other writers are done, as they mostly write much less. If that is not enough, it
+ * drops the oldest segment. The archive records how much was dropped.
  *
- * The supervisor has the segments' files too (ledger.h). A provider's entry in the ledger has the
- * generation of its segment, and the ledger has the generations that are dropped.
+ * The supervisor has the segments' files too (ledger.h). A provider's entry in the ledger
+ * has the generation of its segment, and the ledger has the generations that are dropped.
  */
 #ifndef FXT_LAUNCHER_MANAGER_ENDED_H
 #define FXT_LAUNCHER_MANAGER_ENDED_H
@@ -56,9 +56,9 @@ struct fxt_ended {
 /* Begins with no segments. `ledger` may be NULL, and is kept. */
 void fxt_ended_open(struct fxt_ended *ended, uint64_t limit_bytes, const struct fxt_ledger *ledger);
 
-/* Returns the archive for a provider's rest; `promised_bytes` is its estimated maximum. Waits for
- * other providers if they must make room, and drops the oldest segments. NULL: there is no
- * file for it. From any thread. */
+/* Returns the archive for a provider's rest; `promised_bytes` is its estimated maximum.
+ * Waits for other providers if they must make room, and drops the oldest segments. NULL:
+ * there is no file for it. From any thread. */
 struct fxt_archive_writer *fxt_ended_begin(
         struct fxt_ended *ended, struct fxt_ledger_entry *entry, uint64_t promised_bytes);
 

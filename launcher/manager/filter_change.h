@@ -1,16 +1,16 @@
 /*
  * Changes which calls a running session records: the times and counts that elide calls at
- * their end (writer/engine/elided.h), and the patterns that exclude functions. Each change becomes
- * an event in the trace of every provider, with its time.
+ * their end (writer/engine/elided.h), and the patterns that exclude functions. Each change
+ * becomes an event in the trace of every provider, with its time.
  *
  * Every agent checks times and counts at each call, so such a change is one store per
  * provider. For patterns, the resolver decides on all functions again, and every agent
- * carries the decisions out (writer/engine/decisions.h). The change counts as made after all
- * agents have done so; until then calls are recorded by the old filter or the new one.
+ * carries the decisions out (writer/engine/decisions.h). The change counts as made after
+ * all agents have done so; until then calls are recorded by the old filter or the new one.
  *
  * Muting a function is such a change too (muting.h). It has its own event for every
- * function (writer/format/muted.h), and no other. A muted function stays muted under every later
- * filter.
+ * function (writer/format/muted.h), and no other. A muted function stays muted under every
+ * later filter.
  *
  * Only the main thread adds to the list of changes; other threads may read on from their
  * place at any time.

@@ -16,7 +16,8 @@
 struct fxt_session;
 
 /* Makes providers of the registered processes. The options say how to record, and the
- * archive must be open. Only from READY; fxt_recording_initialize() then leaves that state. */
+ * archive must be open. Only from READY; fxt_recording_initialize() then leaves that
+ * state. */
 void fxt_session_begin_recording(struct fxt_session *session);
 
 /* Ends all providers together with the recording. A process that does not stop takes part

@@ -1,7 +1,7 @@
 /*
- * Notes the manager's progress in memory that the supervisor shares, and hands over descriptors.
- * Each entry is written by its provider's thread, and read by the supervisor after the manager's
- * death. Must never wait for the supervisor.
+ * Notes the manager's progress in memory that the supervisor shares, and hands over
+ * descriptors. Each entry is written by its provider's thread, and read by the supervisor
+ * after the manager's death. Must never wait for the supervisor.
  */
 #include "ledger.h"
 #include <errno.h>

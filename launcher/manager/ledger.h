@@ -1,7 +1,8 @@
 /*
- * Keeps everything that fxtrun's supervisor needs to finish the trace if the manager is killed.
- * This is the progress of each provider, in memory that both processes share, and the
- * descriptors of the providers' memories, which are handed over when the memories are made.
+ * Keeps everything that fxtrun's supervisor needs to finish the trace if the manager is
+ * killed. This is the progress of each provider, in memory that both processes share, and
+ * the descriptors of the providers' memories, which are handed over when the memories are
+ * made.
  *
  *     provider's thread --notes--> page 0 | page 1 --supervisor, once the manager is dead--> recovery.h
  *
@@ -19,7 +20,8 @@
 #include "archive.h"
 #include "writer/collect/collect.h"
 
-#define FXT_LEDGER_ENTRIES 65536 /* providers; those beyond this number cannot be recovered */
+/* providers; those beyond this number cannot be recovered */
+#define FXT_LEDGER_ENTRIES 65536
 
 /* The progress of a provider. */
 struct fxt_ledger_page {
@@ -91,15 +93,16 @@ int fxt_ledger_open(struct fxt_ledger *ledger);
 
 /* ---- the manager ---- */
 
-/* Hands over up to two descriptors. Does not wait: if the supervisor is stopped and does not take
- * them, they are not handed over, and that data cannot be recovered. */
+/* Hands over up to two descriptors. Does not wait: if the supervisor is stopped and does
+ * not take them, they are not handed over, and that data cannot be recovered. */
 void fxt_ledger_send(const struct fxt_ledger *ledger, enum fxt_ledger_kind kind, uint32_t number,
         const int *fds, unsigned count);
 
 /* Empties all entries, because another recording begins. */
 void fxt_ledger_clear(const struct fxt_ledger *ledger);
 
-/* Makes the entry of a provider, complete except for its progress; NULL: there is no room. */
+/* Makes the entry of a provider, complete except for its progress; NULL: there is no
+ * room. */
 struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
         const struct fxt_archive_provider *identity, pid_t pid, pid_t own_pid, uint64_t process_koid);
 
@@ -109,8 +112,8 @@ struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
  * in the others.
  *
  * With `is_ahead` the archive also has a part of a buffer, and no note says which part. The
- * page then keeps the offset of the page before it, and the supervisor takes the whole buffer
- * again.
+ * page then keeps the offset of the page before it, and the supervisor takes the whole
+ * buffer again.
  */
 void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
         const struct fxt_archive_provider *identity, struct fxt_ledger_page page, bool is_ahead);

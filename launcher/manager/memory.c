@@ -105,7 +105,8 @@ int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum f
 	return 0;
 }
 
-/* True if a thread is stalled in the middle of a write: the agent then looks for its chunk. */
+/* True if a thread is stalled in the middle of a write: the agent then looks for its
+ * chunk. */
 static bool memory_has_stalled(const struct fxt_memory *m)
 {
 	uint32_t used = load_acquire(&m->control->slots_used);

@@ -1,7 +1,7 @@
 /*
- * The two memories that a provider shares with its manager (writer/shared/shared.h): memfds of a
- * fixed size. Seals keep either side from making the other one fault. Both are left out of
- * core dumps, and mapped here until they are freed.
+ * The two memories that a provider shares with its manager (writer/shared/shared.h): memfds
+ * of a fixed size. Seals keep either side from making the other one fault. Both are left
+ * out of core dumps, and mapped here until they are freed.
  */
 #ifndef FXT_LAUNCHER_MANAGER_MEMORY_H
 #define FXT_LAUNCHER_MANAGER_MEMORY_H

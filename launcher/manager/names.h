@@ -59,9 +59,10 @@ struct fxt_names {
 	bool has_failed;  /* memory was short: some names will never be known */
 	/* Belongs to the resolver's thread. */
 	struct fxt_modules modules;
-	bool lacks_modules;                             /* an announcement is missing: memory was short */
-	uint32_t filter_changes;                        /* changes of the resolver's filter that were
-	                                             * decided on */
+	/* an announcement is missing: memory was short */
+	bool lacks_modules;
+	/* changes of the resolver's filter that were decided on */
+	uint32_t filter_changes;
 	const struct fxt_record_filter *earlier_filter; /* the filter before the latest change */
 	struct fxt_name *functions[FXT_DECISIONS];      /* by string index; NULL: no function */
 };
@@ -86,7 +87,8 @@ bool fxt_names_read_ahead(struct fxt_resolver *resolver, struct fxt_names *names
  * agent carry the decisions out. Returns true if the filter had changed. */
 bool fxt_names_decide_anew(struct fxt_resolver *resolver, struct fxt_names *names);
 
-/* Writes the source position of one function, if any is due. Returns true if it wrote one. */
+/* Writes the source position of one function, if any is due. Returns true if it wrote
+ * one. */
 bool fxt_names_write_object(struct fxt_resolver *resolver, struct fxt_names *names);
 
 /* ---- what is known; with the lock held ---- */

@@ -399,8 +399,8 @@ static int output_restore(struct fxt_trace_output *o, const struct fxt_rewrite_o
 }
 
 /* True if another process truncated the file, or wrote another in its place: it does not
- * begin as a trace. A recovered archive may have its beginning from the queue: the compressor
- * had not come to write yet. */
+ * begin as a trace. A recovered archive may have its beginning from the queue: the
+ * compressor had not come to write yet. */
 static bool output_has_no_beginning(const struct fxt_trace_output *o)
 {
 	bool has_frames = o->plain_fd < 0 && output_has_frames(o);

@@ -23,21 +23,25 @@
 struct fxt_trace_output {
 	const char *name; /* for messages */
 	const char *raw_name;
-	int raw_fd;                         /* of the raw archive */
-	int final_fd;                       /* receives a copy of the finished trace; -1 = it replaces the
-	                                     * file at `path` */
-	bool standard;                      /* standard output, written from its current offset whatever it
-	                                     * is. The program's standard output is then fxtrun's standard
-	                                     * error. */
-	bool created;                       /* the file did not exist before */
-	bool has_kept_old;                  /* the file existed before, and is kept */
-	bool is_roomy;                      /* much of the raw archive has no content; the finished trace is
-	                                     * written without that */
-	bool is_compressed;                 /* the finished trace is compressed, as its name asks for */
+	int raw_fd; /* of the raw archive */
+	/* receives a copy of the finished trace; -1 = it replaces the file at `path` */
+	int final_fd;
+	/* standard output, written from its current offset whatever it is. The program's
+	 * standard output is then fxtrun's standard error. */
+	bool standard;
+	bool created;      /* the file did not exist before */
+	bool has_kept_old; /* the file existed before, and is kept */
+	/* much of the raw archive has no content; the finished trace is written without
+	 * that */
+	bool is_roomy;
+	/* the finished trace is compressed, as its name asks for */
+	bool is_compressed;
 	struct fxt_compressor_queue *queue; /* the raw archive goes there compressed through
 	                                     * it; or NULL */
-	int plain_fd;                       /* the decompressed archive of a killed manager; -1 = none */
-	char path[PATH_MAX];                /* of the file to replace: absolute, without symbolic links */
+	/* the decompressed archive of a killed manager; -1 = none */
+	int plain_fd;
+	/* of the file to replace: absolute, without symbolic links */
+	char path[PATH_MAX];
 };
 
 /* Makes an unnamed file in TMPDIR or /tmp. Returns its descriptor, or -1 and errno. */

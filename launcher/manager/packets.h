@@ -1,7 +1,7 @@
 /*
- * Handles the packets that a provider sends (writer/shared/packets.h), by the rules of Fuchsia's
- * trace manager. A packet that breaks a rule aborts the provider. A valid packet that its
- * state does not allow is ignored, and reported once.
+ * Handles the packets that a provider sends (writer/shared/packets.h), by the rules of
+ * Fuchsia's trace manager. A packet that breaks a rule aborts the provider. A valid packet
+ * that its state does not allow is ignored, and reported once.
  */
 #ifndef FXT_LAUNCHER_MANAGER_PACKETS_H
 #define FXT_LAUNCHER_MANAGER_PACKETS_H

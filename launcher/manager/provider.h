@@ -11,8 +11,8 @@
  *                            |
  *                            +--STOPPED, results wanted--> SAVING_RESULTS --> SAVED --STARTED--> RECORDING
  *
- *   WAITING, SAVED -------------------------- end TOLD -------------------> DONE
- *   RECORDING, STOPPED ---------------------- end TOLD --> SAVING_REST ---> DONE
+ *   WAITING, SAVED -------------------------- end SENT -------------------> DONE
+ *   RECORDING, STOPPED ---------------------- end SENT --> SAVING_REST ---> DONE
  *   WAITING, RECORDING, STOPPED, SAVED --- a rule broken ---> ABORTED ----> DONE
  *
  * In a session of several recordings (session.h) a process is REGISTERED between them,
@@ -21,7 +21,7 @@
  *
  * The main thread owns `end`, which reports the provider's end to the provider's thread:
  *
- *   NONE --the process has ended, or the session--> KNOWN --fxt_provider_send_end()--> TOLD --DONE--> JOINED
+ *   NONE --the process has ended, or the session--> KNOWN --fxt_provider_send_end()--> SENT --DONE--> JOINED
  *   NONE, KNOWN --DONE, since it was aborted--> JOINED
  *
  * Errors: each kind of fault of a provider is printed here once, with the provider's name,
@@ -51,24 +51,29 @@
 #include "writer/collect/collect.h"
 
 enum fxt_provider_state {
-	FXT_STATE_WAITING = 0,    /* welcomed; has not begun to record */
-	FXT_STATE_RECORDING,      /* has sent STARTED and not yet STOPPED */
-	FXT_STATE_SAVING_RESULTS, /* has sent STOPPED; its records are being written to the archive */
-	FXT_STATE_SAVED,          /* stopped; the archive has all its records */
-	FXT_STATE_STOPPED,        /* stopped; its records are in its buffers */
-	FXT_STATE_SAVING_REST,    /* ended; the records in its buffers are being written to the archive */
-	FXT_STATE_ABORTED,        /* broke a rule: was commanded to quit; no more records are taken from it */
-	FXT_STATE_DONE,           /* its thread does nothing more */
-	FXT_STATE_REGISTERED, /* no recording is on: the process is known, its agent waits for a recording,
-	                       * and it has no thread */
+	FXT_STATE_WAITING = 0, /* welcomed; has not begun to record */
+	FXT_STATE_RECORDING,   /* has sent STARTED and not yet STOPPED */
+	/* has sent STOPPED; its records are being written to the archive */
+	FXT_STATE_SAVING_RESULTS,
+	FXT_STATE_SAVED,   /* stopped; the archive has all its records */
+	FXT_STATE_STOPPED, /* stopped; its records are in its buffers */
+	/* ended; the records in its buffers are being written to the archive */
+	FXT_STATE_SAVING_REST,
+	/* broke a rule: was commanded to quit; no more records are taken from it */
+	FXT_STATE_ABORTED,
+	FXT_STATE_DONE, /* its thread does nothing more */
+	/* no recording is on: the process is known, its agent waits for a recording, and it
+	 * has no thread */
+	FXT_STATE_REGISTERED,
 	FXT_STATES
 };
 
 enum fxt_provider_end {
 	FXT_END_NONE = 0, /* not ended, as far as is known */
-	FXT_END_KNOWN,    /* ended: `ending`, `signal` and `end_ticks` hold; its thread does not know yet */
-	FXT_END_SENT,     /* its thread knows, and takes the rest */
-	FXT_END_JOINED,   /* its thread has ended; its memory is given back */
+	/* ended: `ending`, `signal` and `end_ticks` hold; its thread does not know yet */
+	FXT_END_KNOWN,
+	FXT_END_SENT,   /* its thread knows, and takes the rest */
+	FXT_END_JOINED, /* its thread has ended; its memory is given back */
 	FXT_ENDS
 };
 
@@ -84,19 +89,20 @@ struct fxt_provider {
 	/* Written by the main thread before it starts the provider's thread; read by both,
 	 * unless stated otherwise. */
 	struct fxt_archive_writer *archive;
-	struct fxt_wakeup *wakeup;       /* wakes the main thread after a change that it reads here */
+	/* wakes the main thread after a change that it reads here */
+	struct fxt_wakeup *wakeup;
 	struct fxt_sched *sched;         /* learns of the provider's beginning and end */
 	struct fxt_resolver *resolver;   /* names its functions; NULL: no resolver */
 	struct fxt_ledger_entry *ledger; /* its progress for the supervisor; NULL: not kept */
-	struct fxt_ended *ended;         /* receives its rest; NULL: the rest goes into the archive, like
-	                                  * everything else */
-	uint64_t rest_promised_bytes;    /* what it announced there, at most */
-	struct fxt_call_counts *counts;  /* counts its calls together with those of other providers; NULL:
-	                                  * not counted */
-	const struct fxt_filter_change *no_change;     /* head of the list of changes; NULL: there is no
-	                                                * list */
-	const struct fxt_filter_change *filter_change; /* the latest change that is in its trace, as its own
-	                                                * thread sees it */
+	/* receives its rest; NULL: the rest goes into the archive, like everything else */
+	struct fxt_ended *ended;
+	uint64_t rest_promised_bytes; /* what it announced there, at most */
+	/* counts its calls together with those of other providers; NULL: not counted */
+	struct fxt_call_counts *counts;
+	/* head of the list of changes; NULL: there is no list */
+	const struct fxt_filter_change *no_change;
+	/* the latest change that is in its trace, as its own thread sees it */
+	const struct fxt_filter_change *filter_change;
 	pid_t pid;
 	pid_t own_pid; /* its own number for itself: a different one in a PID namespace */
 	uint64_t process_koid;
@@ -106,45 +112,56 @@ struct fxt_provider {
 	bool had_runs, had_threads;
 	struct fxt_call_cost call_cost; /* written to the archive; 0: not measured */
 	enum fxt_clock_kind clock;
-	bool is_replaced;               /* a later image of its process has come */
-	struct fxt_message description; /* describes its process (description.h); written to the same place
-	                                 * as its rest. Empty: already in the archive */
-	bool had_recordings;            /* until it begins, its memory holds records of earlier recordings */
-	bool is_kept;             /* it ends with its recording, and its process is registered for the next
-	                           * one */
-	bool heap_is_recorded;    /* its live sums are written to the archive as counters */
-	struct fxt_watch process; /* a pidfd; -1 after the main thread saw the process end */
-	struct fxt_memory memory; /* zeroed and given back by the main thread at JOINED */
-	pthread_t thread;         /* belongs to the main thread */
+	bool is_replaced; /* a later image of its process has come */
+	/* describes its process (description.h); written to the same place as its rest.
+	 * Empty: already in the archive */
+	struct fxt_message description;
+	/* until it begins, its memory holds records of earlier recordings */
+	bool had_recordings;
+	/* it ends with its recording, and its process is registered for the next one */
+	bool is_kept;
+	/* its live sums are written to the archive as counters */
+	bool heap_is_recorded;
+	/* a pidfd; -1 after the main thread saw the process end */
+	struct fxt_watch process;
+	/* zeroed and given back by the main thread at JOINED */
+	struct fxt_memory memory;
+	pthread_t thread;                     /* belongs to the main thread */
 	struct fxt_archive_provider identity; /* belongs to its thread, for the archive */
 
 	/* Written by the main thread, read by both. `end` is stored with release and read
-	 * with acquire: the fields that describe the end are written before TOLD. */
+	 * with acquire: the fields that describe the end are written before SENT. */
 	uint32_t end;            /* enum fxt_provider_end */
 	uint32_t results_wanted; /* the latest command was a stop that saves results */
 	int signal;              /* that ended the process; 0 = none, or not known */
 	pid_t sender;            /* process that sent the signal; 0 = none, or not known */
 	uint32_t seccomp;        /* enum fxt_seccomp, if a signal ended it */
 	uint64_t end_ticks;
-	enum fxt_ending ending; /* belongs to its thread from TOLD on: the process may still end while the
-	                         * thread waits for it to fall quiet */
+	/* belongs to its thread from SENT on: the process may still end while the thread
+	 * waits for it to fall quiet */
+	enum fxt_ending ending;
 
 	/* Written by its thread. The main thread reads `state` with acquire; it may read a
 	 * field that the state vouches for, and all of them at DONE. A snapshot may read
 	 * all of them while it holds the archive's lock and nothing is being saved. */
-	uint32_t state; /* enum fxt_provider_state; a SAVING state is entered under the archive's lock */
-	uint32_t runs;  /* times that it began to record */
+	/* enum fxt_provider_state; a SAVING state is entered under the archive's lock */
+	uint32_t state;
+	uint32_t runs; /* times that it began to record */
 	struct fxt_collector collector;
 	struct fxt_record_writer records;
-	uint32_t packets;                      /* handled so far; the main thread reads it with acquire */
-	uint64_t triggers_taken[FXT_TRIGGERS]; /* times that calls raised each trigger, as far as reported */
-	uint64_t first_ticks; /* time at which its first thread began, as it states itself; 0 = none began */
+	/* handled so far; the main thread reads it with acquire */
+	uint32_t packets;
+	/* times that calls raised each trigger, as far as reported */
+	uint64_t triggers_taken[FXT_TRIGGERS];
+	/* time at which its first thread began, as it states itself; 0 = none began */
+	uint64_t first_ticks;
 	uint64_t stopped_ticks; /* time of the latest STOPPED */
 	/* The records saved ahead from the buffer that it fills now (ahead.h). */
 	bool is_ahead;         /* something was saved ahead */
 	uint64_t ahead_from;   /* all bytes saved ahead stand behind this place in the archive */
 	uint64_t ahead_events; /* collector.copy.events without the records saved ahead */
-	bool incomplete;  /* some of its data was bad and is missing from the archive; this was printed */
+	/* some of its data was bad and is missing from the archive; this was printed */
+	bool incomplete;
 	bool misplaced;   /* it sent a packet that its state does not allow; this was printed */
 	char killed[256]; /* how it was killed, in words; "": it was not */
 
@@ -156,24 +173,28 @@ struct fxt_provider_config {
 	const struct fxt_options *options;
 	enum fxt_clock_kind clock;
 	uint64_t ticks_per_second;
-	struct fxt_categories categories;         /* those recorded now */
-	struct fxt_categories session_categories; /* the same without those that a start added until the
-	                                           * stop */
-	struct fxt_call_cost call_cost;           /* 0: not measured */
+	struct fxt_categories categories; /* those recorded now */
+	/* the same without those that a start added until the stop */
+	struct fxt_categories session_categories;
+	struct fxt_call_cost call_cost; /* 0: not measured */
 	/* The current settings; the options have the initial ones. */
 	struct fxt_call_limits limits;
 	const struct fxt_record_filter *filter; /* NULL: the options' filter */
 	uint32_t depth_limit;
 	struct fxt_trigger triggers[FXT_TRIGGERS]; /* index = number - 1 */
-	uint32_t had_calls;  /* a bit for each trigger that is, or was, raised by calls: providers know its
-	                      * functions */
-	bool begins_to_wait; /* the change in progress adds a trigger that starts the recording of calls */
+	/* a bit for each trigger that is, or was, raised by calls: providers know its
+	 * functions */
+	uint32_t had_calls;
+	/* the change in progress adds a trigger that starts the recording of calls */
+	bool begins_to_wait;
 	uint32_t filter_changes;       /* number of filter changes so far */
 	uint64_t filter_changed_ticks; /* time at which the first change began */
-	bool awaits_decisions;         /* since the first change calls are not removed later: functions are
-	                                * decided on before their first call */
-	uint32_t recording;            /* number of the session's recording (fxt_control.recording) */
-	bool begin;                    /* a provider begins to record at once */
+	/* since the first change calls are not removed later: functions are decided on
+	 * before their first call */
+	bool awaits_decisions;
+	/* number of the session's recording (fxt_control.recording) */
+	uint32_t recording;
+	bool begin; /* a provider begins to record at once */
 };
 
 static inline enum fxt_provider_state fxt_provider_state(const struct fxt_provider *provider)
@@ -190,7 +211,8 @@ bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to);
  * JOINED. */
 bool fxt_provider_is_heard(const struct fxt_provider *provider);
 
-/* True if it found no room for its memory and therefore runs untraced. Valid after its end. */
+/* True if it found no room for its memory and therefore runs untraced. Valid after its
+ * end. */
 bool fxt_provider_is_untraced(const struct fxt_provider *provider);
 
 /* True if its fields agree with its state and its end. From either thread. */
@@ -275,7 +297,7 @@ enum fxt_ending fxt_provider_own_account(const struct fxt_provider *provider);
  * until its thread knows of the end. Only from NONE. */
 void fxt_provider_note_end(struct fxt_provider *provider, enum fxt_ending ending, uint64_t ticks);
 
-/* Reports the end to its thread, which takes the rest and is done: TOLD. Commands a process
+/* Reports the end to its thread, which takes the rest and is done: SENT. Commands a process
  * that is still running to quit. Does not wait. Only from KNOWN. */
 void fxt_provider_send_end(struct fxt_provider *provider);
 

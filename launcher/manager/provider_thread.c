@@ -61,7 +61,8 @@ void fxt_provider_describe(const struct fxt_provider *p, struct fxt_archive_writ
 		        p->description.bytes);
 }
 
-/* Sends further records to the place for the rest of processes that end during the session. */
+/* Sends further records to the place for the rest of processes that end during the
+ * session. */
 static void provider_move(struct fxt_provider *p)
 {
 	uint64_t promised_bytes = fxt_provider_rest_bytes(p);

@@ -11,7 +11,8 @@
 #include "writer/format/encode.h"
 
 #define GATHERED_BYTES (FXT_RECORD_MAX_WORDS * 8 * 4)
-#define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* gathered: writing costs more than copying */
+/* gathered: writing costs more than copying */
+#define SMALL_BYTES (FXT_RECORD_MAX_WORDS * 8)
 
 /* Size of a record that waits for its name: most names fit. */
 #define LATE_WORDS 65
@@ -70,7 +71,8 @@ static bool record_writer_is_patient(const struct fxt_record_writer *w)
 	return !w->names_until_ns || fxt_monotonic_ns() < w->names_until_ns;
 }
 
-/* Finds the name of a placeholder. False: it is late, and the program must not wait for it. */
+/* Finds the name of a placeholder. False: it is late, and the program must not wait for
+ * it. */
 static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_span text,
         const struct fxt_markup *pc, struct fxt_location *function)
 {

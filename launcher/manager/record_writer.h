@@ -53,8 +53,8 @@ struct fxt_record_writer {
 	struct fxt_call_sample sample;
 	struct fxt_call_counter counter; /* counts nothing unless the creator of the writer
 	                                  * begins it */
-	double noise;                    /* share of the events that fxt suggest would have excluded; known at
-	                                  * the end */
+	/* share of the events that fxt suggest would have excluded; known at the end */
+	double noise;
 };
 
 /* Makes this writer write the collector's records to the archive. `names` may be NULL.
@@ -74,7 +74,8 @@ void fxt_record_writer_flush(struct fxt_record_writer *writer);
 /* The collector begins anew on a buffer that may have been cleared. */
 void fxt_record_writer_restart(struct fxt_record_writer *writer);
 
-/* Sends everything from now on to another archive, which is complete when the writer ends. */
+/* Sends everything from now on to another archive, which is complete when the writer
+ * ends. */
 void fxt_record_writer_move(struct fxt_record_writer *writer, struct fxt_archive_writer *archive);
 
 /* Waits for the late names; afterwards the writer cannot be used any more. */

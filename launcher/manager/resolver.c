@@ -17,7 +17,8 @@ enum { STACK_BYTES = 16 << 20 }; /* demangling is recursive */
  * each look without any, and at most REST_MAX_NS. */
 #define REST_NS     UINT64_C(1000000)
 #define REST_MAX_NS UINT64_C(64000000)
-/* The same if functions are excluded: their calls are recorded until the decision is known. */
+/* The same if functions are excluded: their calls are recorded until the decision is
+ * known. */
 #define REST_MAX_FILTERING_NS UINT64_C(2000000)
 /* The same if the program waits for each decision. */
 #define REST_AWAITED_NS UINT64_C(100000)

@@ -87,8 +87,8 @@ struct fxt_names *fxt_names_begin(struct fxt_resolver *resolver, const struct fx
 void fxt_names_restart(struct fxt_resolver *resolver, struct fxt_names *names);
 
 /* Uses another filter for all functions from now on, also for known ones. Their agents
- * carry the decisions out as the change of that number (writer/engine/decisions.h). `filter` is
- * kept until fxt_resolver_close(). Does not wait. */
+ * carry the decisions out as the change of that number (writer/engine/decisions.h).
+ * `filter` is kept until fxt_resolver_close(). Does not wait. */
 void fxt_resolver_change_filter(
         struct fxt_resolver *resolver, const struct fxt_record_filter *filter, uint32_t change);
 

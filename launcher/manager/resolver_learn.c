@@ -180,8 +180,9 @@ static void resolver_open_image(const struct fxt_names *names, const struct fxt_
 	}
 }
 
-/* Opens the file that is mapped at the start of a mapping, whose path leads nowhere any more: it was
- * unlinked, or its descriptor closed. The kernel allows that to privileged users only. */
+/* Opens the file that is mapped at the start of a mapping, whose path leads nowhere any
+ * more: it was unlinked, or its descriptor closed. The kernel allows that to privileged
+ * users only. */
 static void resolver_open_mapped(const struct fxt_names *names, const struct fxt_markup *mapping)
 {
 	struct fxt_image *image = fxt_modules_image(&names->modules, mapping->module);

@@ -8,7 +8,8 @@
 
 #include "provider.h"
 
-/* Saves the buffers of a provider that has just stopped: RECORDING, SAVING_RESULTS, SAVED. */
+/* Saves the buffers of a provider that has just stopped: RECORDING, SAVING_RESULTS,
+ * SAVED. */
 void fxt_results_save(struct fxt_provider *provider);
 
 /* Saves the rest of an ended provider that has begun to record at least once. From STOPPED

@@ -47,24 +47,29 @@ struct fxt_totals {
 	uint64_t events, threads;
 	struct fxt_losses losses;
 	struct fxt_elided_sum elided;
-	uint64_t waited_ticks;      /* time that threads waited for the manager, summed over all threads */
-	double noise;               /* share of the events that fxt suggest would have excluded, estimated
-	                             * from a sample */
-	bool trace_is_lost;         /* nothing readable was left of the file */
-	uint64_t bytes_unwritten;   /* that the archive could not take */
-	uint64_t processes_dropped; /* those of `processes` that had ended and were dropped to make room for
-	                             * others */
+	/* time that threads waited for the manager, summed over all threads */
+	uint64_t waited_ticks;
+	/* share of the events that fxt suggest would have excluded, estimated from a
+	 * sample */
+	double noise;
+	bool trace_is_lost;       /* nothing readable was left of the file */
+	uint64_t bytes_unwritten; /* that the archive could not take */
+	/* those of `processes` that had ended and were dropped to make room for others */
+	uint64_t processes_dropped;
 	uint32_t processes, refused, still_running;
-	bool without_calls;     /* the category of calls was not requested */
-	bool has_own_hooks;     /* the program defines the hooks itself; known only if there are no events */
-	bool was_not_started;   /* processes waited for the recording to begin, and it never did */
-	bool uses_project_file; /* some options come from the project's file, not from the user who started
-	                         * the session */
+	bool without_calls; /* the category of calls was not requested */
+	/* the program defines the hooks itself; known only if there are no events */
+	bool has_own_hooks;
+	bool was_not_started; /* processes waited for the recording to begin, and it never did */
+	/* some options come from the project's file, not from the user who started the
+	 * session */
+	bool uses_project_file;
 	bool has_kept_old;      /* the trace that was there before is kept */
 	bool left_placeholders; /* some functions have no name in the archive */
-	bool incomplete;        /* as printed before: a provider was aborted, left bad data, or could not be
-	                         * written */
-	char killed[256];       /* how the program itself was killed, in words; "": it was not */
+	/* as printed before: a provider was aborted, left bad data, or could not be
+	 * written */
+	bool incomplete;
+	char killed[256]; /* how the program itself was killed, in words; "": it was not */
 };
 
 /* Sums of the providers that were forgotten. */
@@ -72,7 +77,8 @@ struct fxt_session_gone {
 	struct fxt_totals totals;
 	uint64_t first_ticks; /* of the first forgotten provider that has one; 0 = none has */
 	uint32_t first_id;
-	uint16_t koids[1 << FXT_KOID_REUSE_SHIFT]; /* by pid: number of koids used for its processes */
+	/* by pid: number of koids used for its processes */
+	uint16_t koids[1 << FXT_KOID_REUSE_SHIFT];
 };
 
 /* Receives the events of a session. */
@@ -94,20 +100,24 @@ struct fxt_session {
 	struct fxt_ended ended; /* in a circular session */
 	struct fxt_recording recording;
 	struct fxt_resolver resolver;
-	struct fxt_wakeup wakeup;           /* wakes the main thread; used by the threads of the providers */
+	/* wakes the main thread; used by the threads of the providers */
+	struct fxt_wakeup wakeup;
 	struct fxt_sched sched;             /* not open: context switches are not recorded */
 	struct fxt_filter_change no_change; /* head of the list of changes; itself no change */
 	struct fxt_filter_change *last_change;
-	struct fxt_filter_change *coming_change; /* in progress, not yet in the list; NULL = none */
-	uint64_t change_began_ns;                /* CLOCK_MONOTONIC */
-	struct fxt_call_counts counts;           /* used if functions are muted; else empty */
-	struct fxt_provider_config config;       /* the rate is 0 until the first provider comes */
-	struct fxt_clock_pair first;             /* read as early as possible */
-	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */
-	const struct fxt_ledger *ledger;         /* records all progress; NULL: none is kept */
-	pid_t supervisor;                        /* the process number that the user knows
+	/* in progress, not yet in the list; NULL = none */
+	struct fxt_filter_change *coming_change;
+	uint64_t change_began_ns;          /* CLOCK_MONOTONIC */
+	struct fxt_call_counts counts;     /* used if functions are muted; else empty */
+	struct fxt_provider_config config; /* the rate is 0 until the first provider comes */
+	struct fxt_clock_pair first;       /* read as early as possible */
+	/* for the program itself; taken by its first provider */
+	struct fxt_memory prepared;
+	const struct fxt_ledger *ledger; /* records all progress; NULL: none is kept */
+	pid_t supervisor;                /* the process number that the user knows
 	                                          * fxtrun by */
-	pid_t program; /* our child; 0 before it is started and after it has ended */
+	/* our child; 0 before it is started and after it has ended */
+	pid_t program;
 	int epoll;
 	struct fxt_provider **providers; /* those that have not ended, and the latest that have */
 	uint32_t count;
@@ -115,10 +125,11 @@ struct fxt_session {
 	struct fxt_session_gone *gone; /* the forgotten providers; NULL: none was forgotten */
 	bool program_was_met;          /* our child has been a provider */
 	uint32_t capacity;
-	uint32_t alive;       /* of `providers`: those not joined yet */
-	uint32_t refused;     /* processes that run untraced */
-	bool refusal_said;    /* the reason for the first refusal was printed */
-	bool is_over;         /* a provider that ends now ends with the session, or with its recording */
+	uint32_t alive;    /* of `providers`: those not joined yet */
+	uint32_t refused;  /* processes that run untraced */
+	bool refusal_said; /* the reason for the first refusal was printed */
+	/* a provider that ends now ends with the session, or with its recording */
+	bool is_over;
 	bool terminate_sent;  /* the session has sent SIGTERM to the program */
 	uint64_t start_ticks; /* time at which viewers open the trace; 0 = not set */
 };
@@ -139,7 +150,8 @@ void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *drop
  * a provider. */
 struct fxt_image {
 	uint64_t process_koid, threads;
-	bool had_runs, had_threads; /* earlier images had runs, or threads, that are counted already */
+	/* earlier images had runs, or threads, that are counted already */
+	bool had_runs, had_threads;
 };
 
 /* Counts the processes that the images belong to. The threads of all images were summed

@@ -85,9 +85,9 @@ static int snapshot_emit(void *context, const void *records, uint64_t bytes)
 /* Adds the records of a running provider. */
 static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provider *p)
 {
-	struct fxt_collector collector = p->collector; /* in a circular session nothing was taken from
-	                                                * the buffer yet, so the collector is in its
-	                                                * initial state */
+	/* in a circular session nothing was taken from the buffer yet, so the collector is
+	 * in its initial state */
+	struct fxt_collector collector = p->collector;
 	struct fxt_snapshot snapshot;
 	const char *reason;
 	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control,
@@ -111,7 +111,8 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		                : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
 		fxt_totals_add(copy->totals, &collector);
-		p->collector.threads = collector.threads; /* for the sums; this process has its own copy */
+		/* for the sums; this process has its own copy */
+		p->collector.threads = collector.threads;
 		if (collector.losses.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
 		if (collector.threads && p->end != FXT_END_KNOWN)
@@ -173,7 +174,8 @@ static int snapshot_write_raw(
 
 		if (!p->runs)
 			continue;
-		if (state == FXT_STATE_DONE || state == FXT_STATE_SAVED) /* the archive has all its records */
+		/* the archive has all its records */
+		if (state == FXT_STATE_DONE || state == FXT_STATE_SAVED)
 			fxt_totals_add(copy.totals, &p->collector);
 		else if (state != FXT_STATE_ABORTED)
 			snapshot_add_provider(&copy, p);
@@ -187,8 +189,8 @@ static int snapshot_write_raw(
 	copy.totals->refused = s->refused;
 	if (s->ledger && s->config.options->follow & FXT_FOLLOW_FORK)
 		copy.totals->refused += load_relaxed(&s->ledger->common->untraced);
-	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* if this fails, the snapshot is marked as
-	                                                          * unfinished */
+	/* if this fails, the snapshot is marked as unfinished */
+	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED);
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
 	return fd;
 }

@@ -31,8 +31,10 @@ struct fxt_snapshot_request {
 
 struct fxt_snapshots {
 	struct fxt_session *session;
-	const char *output;                                          /* the session's, as the user named it */
-	struct fxt_snapshot_request requests[FXT_SNAPSHOTS_WAITING]; /* the first may be in progress */
+	/* the session's, as the user named it */
+	const char *output;
+	/* the first may be in progress */
+	struct fxt_snapshot_request requests[FXT_SNAPSHOTS_WAITING];
 	unsigned count;
 	struct fxt_watch result; /* fd -1: none is in progress */
 	pid_t writer;

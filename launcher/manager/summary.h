@@ -7,17 +7,18 @@
 #include <stddef.h>
 #include "session.h"
 
-/* Writes the line, such as "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB: trace.fxt", and what the
- * numbers mean where they are not what one hopes for. */
+/* Writes the line, such as "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB:
+ * trace.fxt", and what the numbers mean where they are not what one hopes for. */
 void fxt_summary(char *line, size_t line_bytes, const struct fxt_totals *totals, const char *program,
         const char *output, uint64_t output_bytes);
 
-/* Writes a line on a function that was muted, such as "muted by --auto: leaf since 412.345 ms: 12,345 calls
- * recorded until then". `start_ticks` is when recording began. */
+/* Writes a line on a function that was muted, such as "muted by --auto: leaf since 412.345
+ * ms: 12,345 calls recorded until then". `start_ticks` is when recording began. */
 void fxt_summary_muted(char *line, size_t line_bytes, const struct fxt_counted_function *function,
         uint64_t start_ticks, uint64_t ticks_per_second);
 
-/* Whether fxt suggest would have halved the trace, and it is large enough for that to matter. */
+/* Whether fxt suggest would have halved the trace, and it is large enough for that to
+ * matter. */
 bool fxt_summary_suggests(const struct fxt_totals *totals);
 
 #endif

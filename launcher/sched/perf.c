@@ -24,9 +24,9 @@
 static int perf_open_event(pid_t pid, const struct fxt_perf_ring *ring, bool of_faults, bool on_exec)
 {
 	/*
-	 * CLOCK_MONOTONIC, since fxtrun can read it together with the session's clock. The kernel's own clock
-	 * would come with its exact relation to the TSC (cap_user_time_zero), but not on virtual machines
-	 * that have a paravirtual clock.
+	 * CLOCK_MONOTONIC, since fxtrun can read it together with the session's clock. The
+	 * kernel's own clock would come with its exact relation to the TSC
+	 * (cap_user_time_zero), but not on virtual machines that have a paravirtual clock.
 	 */
 	struct perf_event_attr attributes = {
 	        .size = sizeof(attributes),

@@ -12,7 +12,8 @@
 #include <unistd.h>
 #include "launcher/message.h"
 
-#define READ_MS 100 /* rings that have not reached their watermark are read after this time */
+/* rings that have not reached their watermark are read after this time */
+#define READ_MS 100
 
 /* After so many switches of a batch they are written to the archive, which bounds the
  * memory used. */

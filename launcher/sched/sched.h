@@ -115,7 +115,8 @@ void fxt_sched_remove(struct fxt_sched *sched, const struct fxt_control *control
 
 /* For a snapshot, while the caller holds the archive's lock: reads all available records
  * and keeps other threads from changing them until released. Does not wait; false if that
- * is not possible now. Circular sessions only, since reading must not write to the archive. */
+ * is not possible now. Circular sessions only, since reading must not write to the
+ * archive. */
 bool fxt_sched_hold(struct fxt_sched *sched);
 void fxt_sched_release(struct fxt_sched *sched);
 

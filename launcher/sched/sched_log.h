@@ -33,8 +33,9 @@ struct fxt_sched_log {
 	bool keeps_last;               /* a full ring drops its oldest events; otherwise new
 	                                * ones are lost */
 	uint64_t dropped;              /* number of dropped events */
-	uint64_t lost;                 /* events without a record; the reader of the rings adds those that
-	                                * the kernel lost */
+	/* events without a record; the reader of the rings adds those that the kernel
+	 * lost */
+	uint64_t lost;
 	struct fxt_sched_event latest; /* the last one added */
 };
 

@@ -263,8 +263,9 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 
 /* ---- records in the form that the agent gives them (agent/heap/heap_record.h) ----
  *
- * Half of a trace with a heap, or more, is of this form: instants with a pointer, and of an allocation its
- * path and size. They need not be taken apart as others are, which costs three times as much. */
+ * Half of a trace with a heap, or more, is of this form: instants with a pointer, and of an
+ * allocation its path and size. They need not be taken apart as others are, which costs
+ * three times as much. */
 
 enum {
 	FREE_WORDS = 4,       /* header, time, pointer's header and value */
@@ -293,7 +294,8 @@ static bool heap_is_argument(
 	       fxt_provider_string(h->tables.provider, index) == name;
 }
 
-/* Reads an event of that form. Returns false, without any effect, if it has another form. */
+/* Reads an event of that form. Returns false, without any effect, if it has another
+ * form. */
 static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
 {
 	const struct fxt_provider_tables *provider = h->tables.provider;

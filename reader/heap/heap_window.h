@@ -27,7 +27,8 @@ struct fxt_heap_event {
 	uint64_t order;   /* in which the events were put into the window; the window sets
 	                     it */
 	uint64_t pointer; /* of sums: the live blocks */
-	uint64_t size;    /* of an allocation; of sums: the bytes; of a mention: id of the argument's name */
+	/* of an allocation; of sums: the bytes; of a mention: id of the argument's name */
+	uint64_t size;
 	uint32_t process;
 	uint32_t thread;
 	uint32_t node; /* of an allocation; of a mention: id of the event's name */

@@ -171,7 +171,8 @@ static void flows_check_begins(struct fxt_flows *f, struct fxt_verdict *verdict,
 	fxt_spill_free(&lacking);
 }
 
-/* Goes through events and slices by time; only the last slice that has begun is considered. */
+/* Goes through events and slices by time; only the last slice that has begun is
+ * considered. */
 static void flows_check_thread(struct fxt_flow_thread *of, struct fxt_verdict *verdict, bool lossy)
 {
 	struct fxt_spill_window events = {0}, slices = {0};

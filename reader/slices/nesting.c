@@ -13,8 +13,9 @@ struct subtree {
 };
 
 struct fxt_nesting_thread {
-	struct fxt_spill unclaimed;    /* struct subtree, by start; initialised at first use */
-	struct fxt_nested_slice *held; /* slices not in the tree yet: those that may not be next, or all */
+	struct fxt_spill unclaimed; /* struct subtree, by start; initialised at first use */
+	/* slices not in the tree yet: those that may not be next, or all */
+	struct fxt_nested_slice *held;
 	struct fxt_nested_slice *begun;
 	size_t held_count, begun_count;
 	size_t held_room, begun_room;

@@ -80,7 +80,8 @@ static const char *pattern_take_interval(const char *at, struct pattern_group *g
 	return end + 1;
 }
 
-/* Steps over the character, or the unit of several, that begins here and is no parenthesis. */
+/* Steps over the character, or the unit of several, that begins here and is no
+ * parenthesis. */
 static const char *pattern_take_part(const char *at, struct pattern_group *group)
 {
 	switch (*at) {

@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include "span.h"
 
-/* Matches a name that any of several patterns matches. All zeros: no pattern, and no match. */
+/* Matches a name that any of several patterns matches. All zeros: no pattern, and no
+ * match. */
 struct fxt_patterns {
 	struct fxt_pattern *items;
 	size_t count, room;

@@ -15,15 +15,17 @@
 #include "scan.h"
 
 enum fxt_choose {
-	FXT_CHOOSE_PROCESS,  /* by name or number; patterns as pattern.h has them, here and below */
+	/* by name or number; patterns as pattern.h has them, here and below */
+	FXT_CHOOSE_PROCESS,
 	FXT_CHOOSE_THREAD,   /* the same */
 	FXT_CHOOSE_FUNCTION, /* by name; includes slices that are no calls */
 	FXT_CHOOSE_MODULE,   /* by path, or its last part */
 	FXT_CHOOSE_FILE,     /* the same, for the source file */
 	FXT_CHOOSE_UNDER,    /* by name: their slices and everything inside */
-	FXT_CHOOSE_TIME,     /* "FROM..TO" since the trace's start, either may be left out; "last 2s"; "during
-	                        NAME", from the first begin to the last end; "during NAME:K", the K-th longest */
-	FXT_CHOOSE_MIN,      /* a duration */
+	/* "FROM..TO" since the trace's start, either may be left out; "last 2s"; "during
+	 * NAME", from the first begin to the last end; "during NAME:K", the K-th longest */
+	FXT_CHOOSE_TIME,
+	FXT_CHOOSE_MIN, /* a duration */
 	FXT_CHOICES
 };
 

@@ -13,8 +13,8 @@
  *     written late);
  *   - a slice of two records, Duration Begin and End, which may stand in any order. A begin
  *     without an end lasts until its process was killed, or to the end of the trace. An end
- *     without a begin is counted and dropped. Viewers do the same: an end of a thread ends the
- *     slice that began last, whatever their names.
+ *     without a begin is counted and dropped. Viewers do the same: an end of a thread ends
+ *     the slice that began last, whatever their names.
  *
  * Indices of strings and threads may change their meaning along the file. Every change is
  * noted, to be undone on the way back. For each boundary of two ranges the scan records
@@ -99,10 +99,11 @@ struct fxt_scan {
 	struct fxt_spill strays;       /* offsets of complete slices that were out_of_order,
 	                                  ascending */
 	struct fxt_spill out_of_order; /* struct fxt_slice, by thread and order */
-	struct fxt_spill across;       /* struct fxt_slice, in the file's order: slices in order that began
-	                                  before their range */
-	struct fxt_spill waited;       /* struct fxt_slice: times when the tracer made a thread
-	                                  wait for the tracer */
+	/* struct fxt_slice, in the file's order: slices in order that began before their
+	 * range */
+	struct fxt_spill across;
+	/* struct fxt_slice: times when the tracer made a thread wait for the tracer */
+	struct fxt_spill waited;
 	struct fxt_out_of_order *out_of_order_of; /* by thread; thread_count of them */
 	size_t thread_count;
 

@@ -11,8 +11,9 @@
 /* Times are in units of the scan. */
 struct fxt_slice {
 	uint64_t start;
-	uint64_t end;                    /* >= start */
-	uint64_t offset;                 /* of its record; of the Duration Begin record if it has two */
+	uint64_t end; /* >= start */
+	/* of its record; of the Duration Begin record if it has two */
+	uint64_t offset;
 	uint32_t thread, name, category; /* ids of the tables */
 	/* is_call: the slice is a call of a function. Otherwise it is the tracer's report
 	 * about itself or about a wait of the program, or it is inherited: a call of the

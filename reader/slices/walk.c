@@ -20,7 +20,8 @@ enum { DEEP = 2 * FXT_WALK_CHUNK, FRAMES_IN_MEMORY = 16384 };
 enum { LIFTED = 16 }; /* out-of-order slices of a thread that are read at once */
 enum { WORKERS_MAX = 64 };
 
-/* About the memory that a worker needs for a provider, and for a thread and its functions. */
+/* About the memory that a worker needs for a provider, and for a thread and its
+ * functions. */
 enum { PROVIDER_BYTES = 256, THREAD_BYTES = 512 };
 
 /* Shared by all walkers: the ranges; each walker takes some of them. */
@@ -95,7 +96,8 @@ void fxt_walk_grow(struct fxt_stack *stack, bool looks_near)
 	stack->frames = fxt_resize(stack->frames, stack->room, sizeof(*stack->frames));
 }
 
-/* Fetches the chunk around the one frame that is left in memory, so that it has a parent. */
+/* Fetches the chunk around the one frame that is left in memory, so that it has a
+ * parent. */
 void fxt_walk_fetch_outer(struct fxt_stack *stack)
 {
 	struct fxt_walk_outer *outer = stack->outer;
@@ -356,7 +358,8 @@ static bool walk_take_range(struct fxt_walk_share *share, size_t *range)
 		if (left == 0)
 			return false;
 		*range = left - 1;
-	} while (!compare_exchange_acquire(&share->ranges_left, &left, left - 1)); /* orders nothing */
+		/* orders nothing */
+	} while (!compare_exchange_acquire(&share->ranges_left, &left, left - 1));
 	return true;
 }
 

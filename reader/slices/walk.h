@@ -206,7 +206,8 @@ static inline __attribute__((always_inline)) void fxt_walk_leave(
 		fxt_walk_fetch_outer(stack);
 }
 
-/* Finds the frame around a slice that starts at `start`: frames that begin later are left. */
+/* Finds the frame around a slice that starts at `start`: frames that begin later are
+ * left. */
 static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_parent(
         struct fxt_stack *stack, const struct fxt_visitor *visitor, void *state, uint64_t start)
 {

@@ -1,8 +1,8 @@
 /*
  * Elided calls: calls that are not in a trace because of their duration or number (fxtrun
  * --min-duration, --max-calls). The trace has their sums by thread and function
- * (writer/engine/elided.h). Added to the sums of the recorded calls, these give the sums of all
- * calls (functions.h).
+ * (writer/engine/elided.h). Added to the sums of the recorded calls, these give the sums of
+ * all calls (functions.h).
  */
 #ifndef FXT_READER_ELIDED_H
 #define FXT_READER_ELIDED_H
@@ -32,7 +32,8 @@ struct fxt_elided_sums {
 void fxt_elided_sums_add(struct fxt_elided_sums *elided_sums, struct fxt_tables *t,
         const struct fxt_view *view, bool in_ticks);
 
-/* "elided: 12 calls of 3 functions, 1.200 ms"; `own_ns`: elided_sums->own in nanoseconds. */
+/* "elided: 12 calls of 3 functions, 1.200 ms"; `own_ns`: elided_sums->own in
+ * nanoseconds. */
 struct fxt_elided_sums_text {
 	char text[128];
 };

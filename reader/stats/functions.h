@@ -42,9 +42,9 @@ struct fxt_function {
 	uint64_t total_running;            /* part of total, including the tracer's waits,
 	                                      as far as known */
 	uint64_t self_cpu[FXT_CPU_STATES]; /* parts of self, as far as known */
-	bool lacks_states;                 /* self_cpu is incomplete: elided calls, of it or inside it,
-	                                      count in only one of the two, because the trace does not say
-	                                      when they were */
+	/* self_cpu is incomplete: elided calls, of it or inside it, count in only one of
+	 * the two, because the trace does not say when they were */
+	bool lacks_states;
 	uint64_t elided, elided_sum, elided_longest; /* part of calls and of sum: calls that
 	                                                are not in the trace, without more
 	                                                details of their times */

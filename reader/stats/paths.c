@@ -142,8 +142,8 @@ void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan)
 
 struct reading {
 	struct fxt_paths paths;
-	const uint32_t *group_of;             /* by thread: the name of its group; NULL: there are no
-	                                         groups */
+	/* by thread: the name of its group; NULL: there are no groups */
+	const uint32_t *group_of;
 	const struct fxt_thread_times *times; /* or NULL */
 	bool has_off;                         /* of the current thread */
 	struct fxt_interval_reader runnable, blocked;

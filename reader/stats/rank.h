@@ -20,7 +20,8 @@ struct fxt_rank {
 	bool is_above; /* the values of `after` are mostly the greater ones */
 };
 
-/* Tests two samples, which have no NaN. Equal values share their ranks. An empty sample has a p of 1. */
+/* Tests two samples, which have no NaN. Equal values share their ranks. An empty sample has
+ * a p of 1. */
 struct fxt_rank fxt_rank_test(
         const double *before, size_t before_count, const double *after, size_t after_count);
 

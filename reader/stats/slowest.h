@@ -18,9 +18,9 @@ struct fxt_slow_call {
 struct fxt_slowest {
 	struct fxt_slow_call *calls; /* slowest first; of equal ones the earlier first */
 	size_t count;
-	uint64_t all_calls;          /* of the functions */
-	uint64_t start, end;         /* of all calls, from the first begin to the last end, in units
-	                                of the scan */
+	uint64_t all_calls; /* of the functions */
+	/* of all calls, from the first begin to the last end, in units of the scan */
+	uint64_t start, end;
 	struct fxt_slow_call median; /* valid if there is any call */
 	struct fxt_paths paths;
 };

@@ -33,7 +33,8 @@ struct fxt_verdict {
 	struct fxt_elided_sums elided_sums; /* elided calls are no violation */
 };
 
-/* Notes a violation, or a warning. `rule` must be a literal, always the same for one rule. */
+/* Notes a violation, or a warning. `rule` must be a literal, always the same for one
+ * rule. */
 void fxt_violation(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 void fxt_warning(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)

@@ -50,8 +50,9 @@ struct fxt_account {
 	uint64_t start, end; /* ns */
 	uint64_t offset;     /* of the record of the call; 0: the stretch is no call */
 	/* Out: */
-	uint32_t path;                  /* of the call; for another stretch, the path at its beginning, as
-	                                   far as it lasts throughout */
+	/* of the call; for another stretch, the path at its beginning, as far as it lasts
+	 * throughout */
+	uint32_t path;
 	struct fxt_cell_of_time *cells; /* except those of waits */
 	size_t cell_count, cell_room;
 	struct fxt_spill waited; /* struct fxt_cell_of_time of waits, in any number */

@@ -33,7 +33,8 @@ struct fxt_death {
 /* Returns true if a record is such an instant, and decodes it. */
 bool fxt_death_read(struct fxt_tables *t, const struct fxt_view *view, struct fxt_death *death);
 
-/* Writes "killed by SIGSEGV (11), SEGV_MAPERR at address 0x0"; "killed by SIGKILL (9), from outside". */
+/* Writes "killed by SIGSEGV (11), SEGV_MAPERR at address 0x0"; "killed by SIGKILL (9), from
+ * outside". */
 void fxt_death_write(FILE *out, const struct fxt_death *death);
 
 /* Writes 'thread 17 "worker" of process 12 "server"', or the process alone if it has only

@@ -68,7 +68,8 @@ static inline void fxt_intervals_read(
 
 uint64_t fxt_intervals_look_up(struct fxt_interval_reader *reader, uint64_t start, uint64_t end);
 
-/* Returns how much of the time between two moments is of the kind, for the reader's thread. */
+/* Returns how much of the time between two moments is of the kind, for the reader's
+ * thread. */
 static inline uint64_t fxt_intervals_between(struct fxt_interval_reader *reader, uint64_t start, uint64_t end)
 {
 	if (__builtin_expect(start >= reader->low && end <= reader->high, 1))

@@ -54,7 +54,8 @@ void fxt_timeline_clear(struct fxt_timeline *t);
  * nothing. */
 void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, const struct fxt_view *view);
 
-/* Call it once all records are there. Every thread continues its last activity until `end`. */
+/* Call it once all records are there. Every thread continues its last activity until
+ * `end`. */
 void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end);
 
 /* True if there are any stretches; if not, nothing is known about any thread. */

@@ -28,12 +28,12 @@ struct fxt_archive {
 	size_t part_count;
 };
 
-/* Opens a file by name, as fxt_source_open() does. Returns 0, or -1 with one line in error[error_bytes] that
- * names the file. */
+/* Opens a file by name, as fxt_source_open() does. Returns 0, or -1 with one line in
+ * error[error_bytes] that names the file. */
 int fxt_archive_open(struct fxt_archive *archive, const char *name, char *error, size_t error_bytes);
 
-/* The same for an open descriptor, which stays open; `name` is for messages. Regular files are taken from
- * their start, wherever the descriptor stands. */
+/* The same for an open descriptor, which stays open; `name` is for messages. Regular files
+ * are taken from their start, wherever the descriptor stands. */
 int fxt_archive_open_fd(
         struct fxt_archive *archive, int fd, const char *name, char *error, size_t error_bytes);
 

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True if a compressed file begins with these bytes: 4 of them, if the file has that many. */
+/* True if a compressed file begins with these bytes: 4 of them, if the file has that
+ * many. */
 bool fxt_is_compressed(const void *first, size_t bytes);
 
 /*

@@ -107,7 +107,8 @@ struct fxt_arguments {
 /* The type, in a view, of a record that no member of the view is for. */
 #define FXT_RECORD_OTHER ((enum fxt_record_type)16)
 
-/* A record taken apart. Inline strings, names of arguments and data point into the archive. */
+/* A record taken apart. Inline strings, names of arguments and data point into the
+ * archive. */
 struct fxt_view {
 	enum fxt_record_type type;
 	bool is_unknown; /* its kind is not in the table of fields.c */
@@ -179,7 +180,8 @@ struct fxt_view {
 		} large_blob;
 	};
 	struct fxt_arguments arguments; /* none for records that have no arguments */
-	const uint64_t *end;            /* behind the known contents; the record itself may go on */
+	/* behind the known contents; the record itself may go on */
+	const uint64_t *end;
 };
 
 /*

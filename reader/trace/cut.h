@@ -22,8 +22,8 @@ enum {
 	FXT_CUT_DAMAGED = 8,   /* the trace it was made of could not be read as a whole */
 };
 
-/* The blob's data; behind it stand the options that made it, as text. Times are in ticks of a clock of its
- * own rate. */
+/* The blob's data; behind it stand the options that made it, as text. Times are in ticks of
+ * a clock of its own rate. */
 struct fxt_cut {
 	uint64_t what; /* 0: the trace is whole */
 	uint64_t ticks_per_second;

@@ -103,7 +103,8 @@ static bool draft_is_at_source(const struct stat *file, const struct fxt_draft_c
 	       file->st_ino == config->source->inode;
 }
 
-/* Returns why the existing file must not be replaced or written to, or NULL if it may be. */
+/* Returns why the existing file must not be replaced or written to, or NULL if it may
+ * be. */
 static const char *draft_refuse(const struct draft_place *place, const struct fxt_draft_config *config)
 {
 	mode_t mode = place->file.st_mode;

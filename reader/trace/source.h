@@ -29,9 +29,10 @@ struct fxt_source {
 };
 
 /*
- * Opens a file by name, "-" being the standard input. Returns 0, or -1 with one line in error[error_bytes]
- * that names the file: it cannot be read or decompressed, is empty, is a directory, or does not begin with
- * the magic record of the format (the section on trace info metadata).
+ * Opens a file by name, "-" being the standard input. Returns 0, or -1 with one line in
+ * error[error_bytes] that names the file: it cannot be read or decompressed, is empty, is a
+ * directory, or does not begin with the magic record of the format (the section on trace
+ * info metadata).
  */
 int fxt_source_open(struct fxt_source *source, const char *name, char *error, size_t error_bytes);
 

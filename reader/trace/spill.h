@@ -28,7 +28,8 @@ struct fxt_spill {
 	struct fxt_spill_pages *pages;
 };
 
-/* An array without items. At most `memory_bytes` of it are kept in memory, at least one item. */
+/* An array without items. At most `memory_bytes` of it are kept in memory, at least one
+ * item. */
 void fxt_spill_init(struct fxt_spill *s, size_t item_bytes, size_t memory_bytes);
 void fxt_spill_free(struct fxt_spill *s);
 
@@ -44,8 +45,8 @@ void fxt_spill_put(struct fxt_spill *s, uint64_t index, const void *item);
  * the array may be a stack. */
 void fxt_spill_cut(struct fxt_spill *s, uint64_t count);
 
-/* The memory for one of a thread's own, by its id. A file each is not to be had for any number of threads:
- * beyond these everything is in memory. */
+/* The memory for one of a thread's own, by its id. A file each is not to be had for any
+ * number of threads: beyond these everything is in memory. */
 static inline size_t fxt_spill_bytes_of_thread(uint32_t thread)
 {
 	return thread < 256 ? (size_t)256 << 10 : SIZE_MAX;
@@ -86,8 +87,8 @@ void fxt_spill_begin_items(struct fxt_spill *s);
 const void *fxt_spill_item(const struct fxt_spill *s, uint64_t index);
 void *fxt_spill_change_item(struct fxt_spill *s, uint64_t index);
 
-/* Puts the items in order; `compare` is that of qsort(), and never finds two items equal. Needs twice the
- * room in TMPDIR for what is in the file. */
+/* Puts the items in order; `compare` is that of qsort(), and never finds two items equal.
+ * Needs twice the room in TMPDIR for what is in the file. */
 void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void *));
 
 /* Whether the items are in memory, all of them. */
@@ -96,7 +97,8 @@ static inline bool fxt_spill_is_in_memory(const struct fxt_spill *s)
 	return s->fd < 0;
 }
 
-/* A file without a name in TMPDIR, else in /tmp. Returns a descriptor, or -1 with errno set. */
+/* A file without a name in TMPDIR, else in /tmp. Returns a descriptor, or -1 with errno
+ * set. */
 int fxt_spill_file(void);
 
 #endif

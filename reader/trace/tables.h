@@ -23,8 +23,8 @@
 #include "rate.h"
 #include "spill.h"
 
-/* Id 0 of strings and of threads stands for a reference to nothing; its text is "(unregistered)", its koids
- * are 0. */
+/* Id 0 of strings and of threads stands for a reference to nothing; its text is
+ * "(unregistered)", its koids are 0. */
 #define FXT_NOTHING 0u
 
 /* The id of the empty string, which index 0 always means. */
@@ -38,7 +38,8 @@ struct fxt_provider_tables {
 	struct fxt_rate rate; /* 10^9 ticks a second without an initialization record, or if
 	                         that says 0 */
 	uint32_t name;        /* id of a string */
-	uint64_t process;     /* koid, by its process object, else by its first thread record; 0 = unknown */
+	/* koid, by its process object, else by its first thread record; 0 = unknown */
+	uint64_t process;
 	bool process_described;
 	struct fxt_index_table threads, strings; /* ids, by index */
 };
@@ -48,8 +49,8 @@ struct fxt_koids {
 	uint64_t thread;
 };
 
-/* A kernel object as last described. A process and its first thread may have the same koid, so the type
- * belongs to the key. */
+/* A kernel object as last described. A process and its first thread may have the same koid,
+ * so the type belongs to the key. */
 struct fxt_object {
 	uint64_t koid;
 	uint8_t type; /* enum fxt_object_type, or another */
@@ -108,7 +109,8 @@ void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t);
 /* Undoes a change in a view; they come in the reverse of their order. */
 void fxt_tables_undo(struct fxt_tables *view, const struct fxt_change *change);
 
-/* The ids of what the current provider's references mean; inline ones get an id when first seen. */
+/* The ids of what the current provider's references mean; inline ones get an id when first
+ * seen. */
 uint32_t fxt_tables_string(struct fxt_tables *t, struct fxt_string string);
 uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread);
 
@@ -138,7 +140,8 @@ static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_s
 {
 	if (string.ref & FXT_STRING_INLINE_BIT)
 		return fxt_inline_text(string);
-	uint32_t id = fxt_tables_string(t, string); /* before the table is read, which looking up may move */
+	/* before the table is read, which looking up may move */
+	uint32_t id = fxt_tables_string(t, string);
 
 	return t->strings[id];
 }

@@ -1,6 +1,6 @@
 /*
- * Text for people, on the standard output: names, times and sizes. Names come from the archive, so nothing
- * about their bytes is certain.
+ * Text for people, on the standard output: names, times and sizes. Names come from the
+ * archive, so nothing about their bytes is certain.
  */
 #ifndef FXT_READER_TEXT_H
 #define FXT_READER_TEXT_H
@@ -10,10 +10,11 @@
 #include "reader/slices/span.h"
 
 /*
- * The first character of a text that is not empty: how many bytes it has, and in `escape` what is shown in
- * its place, "" for itself. Control characters of every kind, those that change the direction of writing,
- * line separators, and bytes that are no UTF-8 are shown as \n, \x7f or \u202e, so that no name reaches a
- * terminal as anything but a name on one line.
+ * The first character of a text that is not empty: how many bytes it has, and in `escape`
+ * what is shown in its place, "" for itself. Control characters of every kind, those that
+ * change the direction of writing, line separators, and bytes that are no UTF-8 are shown
+ * as \n, \x7f or \u202e, so that no name reaches a terminal as anything but a name on one
+ * line.
  */
 size_t fxt_escape(struct fxt_span text, char escape[8]);
 
@@ -32,7 +33,8 @@ static inline const char *fxt_plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* A time in the unit that suits it: "12 ns", "12.5 ns", "1.234 us", "12.345 ms", "123.456 s". */
+/* A time in the unit that suits it: "12 ns", "12.5 ns", "1.234 us", "12.345 ms", "123.456
+ * s". */
 struct fxt_time_text {
 	char text[32];
 };

@@ -114,7 +114,8 @@ int fxt_frames_store(struct fxt_frames *f, const void *bytes, size_t count, uint
 int fxt_frames_finish(struct fxt_frames *f)
 {
 	uint32_t head[2] = {htole32(TABLE_MAGIC)}, count, magic = htole32(TABLE_FOOTER_MAGIC);
-	char footer[TABLE_FOOTER_BYTES] = {0}; /* the number of frames, no checksums, a magic number */
+	/* the number of frames, no checksums, a magic number */
+	char footer[TABLE_FOOTER_BYTES] = {0};
 	int error = fxt_frames_flush(f);
 	size_t table_bytes;
 

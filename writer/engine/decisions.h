@@ -56,8 +56,8 @@ static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t
 	return (uint64_t *)((uintptr_t)control + FXT_DECISIONS_OFFSET) + index;
 }
 
-/* Whether a decision, at the index of that reference, is on the reference's function. A decision that
- * comes while the names are cleared is on another function. */
+/* Whether a decision, at the index of that reference, is on the reference's function. A
+ * decision that comes while the names are cleared is on another function. */
 static inline bool fxt_decision_is_on(uint64_t decision, uint64_t ref)
 {
 	return !(((decision ^ ref) & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS);
@@ -67,8 +67,8 @@ static inline bool fxt_decision_is_on(uint64_t decision, uint64_t ref)
  * function table. Costs one load if there are none. With the lock held. */
 void fxt_decisions_carry_out(struct fxt_engine *e);
 
-/* Carries out the decision on the function that has this reference, if there is one; also if the
- * previous decision at its index was on another function. With the lock held. */
+/* Carries out the decision on the function that has this reference, if there is one; also
+ * if the previous decision at its index was on another function. With the lock held. */
 void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t ref);
 
 /*

@@ -108,7 +108,8 @@ static bool engine_map(struct fxt_engine *e)
 /*
  * In a forked child, with memory that is all zeros: reserves the first `count` slots. No
  * thread gets them and nothing is recorded in them. A hook of the parent's that continues
- * in the child may have one of them with its writer; to that hook its shadow stack is empty.
+ * in the child may have one of them with its writer; to that hook its shadow stack is
+ * empty.
  */
 static void engine_reserve_slots(struct fxt_engine *e, uint32_t count)
 {

@@ -1,17 +1,17 @@
 /*
- * writer/ is the trace engine. writer/format/ has the format, writer/shared/ the memory that
- * an agent shares with its manager and all contact with the kernel (sys.h). writer/engine/
- * is the code that fills the memory, which this header puts together. writer/collect/ takes
- * the records out again.
+ * writer/ is the trace engine. writer/format/ has the format, writer/shared/ the memory
+ * that an agent shares with its manager and all contact with the kernel (sys.h).
+ * writer/engine/ is the code that fills the memory, which this header puts together.
+ * writer/collect/ takes the records out again.
  *
  * An engine brings the records of many threads into one trace buffer, in Fuchsia's three
  * buffering modes.
  *
  * A thread that records has a slot in the control memory, which the manager can read after
- * any death, and a private writer, which only this process sees. Thread writers, function table and
- * string tables lie in memory that the kernel wipes in a forked child (MADV_WIPEONFORK).
- * The child finds limits of 0, takes the slow path at its first call, and notices there
- * that it is a process of its own.
+ * any death, and a private writer, which only this process sees. Thread writers, function
+ * table and string tables lie in memory that the kernel wipes in a forked child
+ * (MADV_WIPEONFORK). The child finds limits of 0, takes the slow path at its first call,
+ * and notices there that it is a process of its own.
  *
  * The engine calls nothing of libc but memcpy and the clock, allocates by mmap, and takes
  * its one lock with all signals blocked.

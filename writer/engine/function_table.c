@@ -17,8 +17,8 @@ static uint64_t functions_address_of(uint64_t ref)
 	return (ref & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS;
 }
 
-/* Puts a reference at the entry that fxt_function_find() looks at first, or as near behind it as
- * there is room. Returns whether that took one of the entries never used before. */
+/* Puts a reference at the entry that fxt_function_find() looks at first, or as near behind
+ * it as there is room. Returns whether that took one of the entries never used before. */
 static bool functions_insert(const struct fxt_function_table *table, uint64_t ref)
 {
 	uint64_t at = fxt_function_hash(functions_address_of(ref)) & table->mask;

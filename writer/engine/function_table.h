@@ -15,9 +15,9 @@
 struct fxt_engine;
 
 /*
- * Open addressing: a function's reference, address << 16 | string index, lies in the entry that
- * its address hashes to or in one behind it. 0 = the entry was never used. Both fields are
- * written with the engine's lock held and read by every hook. A larger table is stored
+ * Open addressing: a function's reference, address << 16 | string index, lies in the entry
+ * that its address hashes to or in one behind it. 0 = the entry was never used. Both fields
+ * are written with the engine's lock held and read by every hook. A larger table is stored
  * before its mask (release), and the mask is loaded first (acquire).
  */
 struct fxt_function_table {
@@ -26,15 +26,15 @@ struct fxt_function_table {
 };
 #define FXT_FUNCTION_TABLE_GROWTHS 7 /* how often the table may double */
 
-/* Replaces the index in a reference if the name has no durable one: such a name is registered in
- * each chunk that uses it (local_names.h). Indices have bit 15 clear. */
+/* Replaces the index in a reference if the name has no durable one: such a name is
+ * registered in each chunk that uses it (local_names.h). Indices have bit 15 clear. */
 #define FXT_INDEX_LOCAL UINT64_C(0xffff)
 
 /*
  * Set in the reference of an excluded function: its calls are not recorded. No address of a
- * function has the bit, so the hooks' fast path finds that the reference matches no function.
- * The hooks recognize the mark on their way to the slow path, and the recorded functions
- * pay nothing.
+ * function has the bit, so the hooks' fast path finds that the reference matches no
+ * function. The hooks recognize the mark on their way to the slow path, and the recorded
+ * functions pay nothing.
  */
 #define FXT_FUNCTION_EXCLUDED ((UINT64_C(1) << ARCH_FREE_ADDRESS_BIT) << FXT_FRAME_INDEX_BITS)
 
@@ -61,8 +61,8 @@ static inline bool fxt_function_is(uint64_t ref, uint64_t address)
 }
 
 /*
- * The fastest look-up: returns the reference in the address's home entry, which may be another
- * function's, or 0.
+ * The fastest look-up: returns the reference in the address's home entry, which may be
+ * another function's, or 0.
  */
 static inline uint64_t fxt_function_first(const struct fxt_function_table *table, uint64_t address)
 {
@@ -73,8 +73,8 @@ static inline uint64_t fxt_function_first(const struct fxt_function_table *table
 	return load_relaxed(&load_relaxed(&table->entries)[fxt_function_hash(address) & mask]);
 }
 
-/* Looks for the function's reference with `mark` in it, which is 0 or FXT_FUNCTION_EXCLUDED.
- * Begins `first` entries behind the address's home entry. */
+/* Looks for the function's reference with `mark` in it, which is 0 or
+ * FXT_FUNCTION_EXCLUDED. Begins `first` entries behind the address's home entry. */
 static inline uint64_t fxt_function_probe(
         const struct fxt_function_table *table, uint64_t address, unsigned first, uint64_t mark)
 {
@@ -93,15 +93,16 @@ static inline uint64_t fxt_function_probe(
 	return 0;
 }
 
-/* The fast look-up. Returns the table reference (address << 16 | index) or 0: it is not there,
- * or further away, or the function is excluded. */
+/* The fast look-up. Returns the table reference (address << 16 | index) or 0: it is not
+ * there, or further away, or the function is excluded. */
 static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
 {
 	return fxt_function_probe(table, address, 0, 0);
 }
 
-/* Whether the function is known to be excluded. Also false if its reference lies too far from
- * its first entry: then the slow path takes its calls, and the manager excludes them. */
+/* Whether the function is known to be excluded. Also false if its reference lies too far
+ * from its first entry: then the slow path takes its calls, and the manager excludes
+ * them. */
 static inline bool fxt_function_is_excluded(const struct fxt_function_table *table, uint64_t address)
 {
 	return fxt_function_probe(table, address, 0, FXT_FUNCTION_EXCLUDED) != 0;
@@ -118,8 +119,8 @@ void fxt_function_table_free(struct fxt_engine *e);
 
 /*
  * The slow look-up: registers the function at first sight, with a placeholder that names
- * `module` (see modules of the agent). Returns the table reference; its index is FXT_INDEX_LOCAL
- * if no durable index was available. With the lock held.
+ * `module` (see modules of the agent). Returns the table reference; its index is
+ * FXT_INDEX_LOCAL if no durable index was available. With the lock held.
  */
 uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module);
 
@@ -127,8 +128,8 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
  * module from now on, or to none. With the lock held. */
 void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end);
 
-/* Returns the reference of an address already in the table, excluded or not, wherever collisions
- * put it; 0 = not there. With the lock held. */
+/* Returns the reference of an address already in the table, excluded or not, wherever
+ * collisions put it; 0 = not there. With the lock held. */
 uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);
 
 #endif

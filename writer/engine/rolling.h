@@ -1,6 +1,6 @@
 /*
- * The rolling buffers: giving out chunks of the current one, switching to the other, and handing a full one
- * to the manager.
+ * The rolling buffers: giving out chunks of the current one, switching to the other, and
+ * handing a full one to the manager.
  *
  *   current  |h|records....|free|h|records......|free|            | <- rolling_used = rolling_data_end
  *             ^chunk        ^     ^

@@ -1,7 +1,7 @@
 /*
- * Checks whether the engine's state is consistent: the rules between its fields, its writers
- * and its slots that every function of writer/ relies on and keeps. Tests call it. A
- * DEBUG=1 build (FXT_DEBUG) calls it whenever the engine's lock is released. If a rule is
+ * Checks whether the engine's state is consistent: the rules between its fields, its
+ * writers and its slots that every function of writer/ relies on and keeps. Tests call it.
+ * A DEBUG=1 build (FXT_DEBUG) calls it whenever the engine's lock is released. If a rule is
  * broken it ends the program with a line that says where.
  */
 #ifndef FXT_WRITER_VALID_H

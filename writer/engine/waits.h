@@ -3,8 +3,8 @@
  * and as records. A wait is begun and ended like a call. Therefore a reader of the control
  * memory, at a snapshot or after a death, sees what the thread waits for and since when.
  *
- * Its frame's reference is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + the number of the
- * waiting call; the frame's call_site is the string index of the object's symbol, or 0.
+ * Its frame's reference is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + the number of
+ * the waiting call; the frame's call_site is the string index of the object's symbol, or 0.
  */
 #ifndef FXT_WRITER_WAITS_H
 #define FXT_WRITER_WAITS_H
@@ -83,9 +83,9 @@ enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
 
 #define FXT_WAIT_CATEGORY "sync"
 
-/* The first value of the index field in the reference of a wait. A call has its string index
- * there, which is smaller, or FXT_INDEX_LOCAL, which is not a wait's value; the indices of
- * inherited calls are smaller too (inherited.h). */
+/* The first value of the index field in the reference of a wait. A call has its string
+ * index there, which is smaller, or FXT_INDEX_LOCAL, which is not a wait's value; the
+ * indices of inherited calls are smaller too (inherited.h). */
 #define FXT_WAIT_FIRST (FXT_INHERITED_BIT | FXT_STRING_LOCAL_FIRST)
 
 #define FXT_WAIT_WORDS 16 /* words of the longest record of a wait */

@@ -148,8 +148,9 @@ static inline bool fxt_event_has_extra(enum fxt_event_type type)
 #define FXT_CALL_BYTES UINT64_C(24)
 
 /*
- * The hot path writes a call as three words: header | (uint64_t)name_index << 48, start, end. This is the
- * header of its Duration Complete record; thread_index is 1-255, category_index 0 (none) to 0x7fff.
+ * The hot path writes a call as three words: header | (uint64_t)name_index << 48, start,
+ * end. This is the header of its Duration Complete record; thread_index is 1-255,
+ * category_index 0 (none) to 0x7fff.
  */
 static inline uint64_t fxt_duration_complete_header(uint8_t thread_index, uint16_t category_index)
 {

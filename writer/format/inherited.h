@@ -13,12 +13,13 @@
 
 #define FXT_INHERITED_CATEGORY "inherited"
 
-/* Set in the index of such a frame's reference; the index is 0 if the name has no durable one.
- * The exit hook's fast path does not take it for an index, so the slow path handles it. */
+/* Set in the index of such a frame's reference; the index is 0 if the name has no durable
+ * one. The exit hook's fast path does not take it for an index, so the slow path handles
+ * it. */
 #define FXT_INHERITED_BIT FXT_STRING_INLINE_BIT
 
-/* Whether a frame's reference belongs to such a call. The words of waits follow behind these
- * (waits.h). */
+/* Whether a frame's reference belongs to such a call. The words of waits follow behind
+ * these (waits.h). */
 static inline bool fxt_is_inherited(uint64_t ref)
 {
 	uint64_t index = ref & FXT_INDEX_LOCAL;
@@ -26,8 +27,8 @@ static inline bool fxt_is_inherited(uint64_t ref)
 	return index >= FXT_INHERITED_BIT && index < (FXT_INHERITED_BIT | FXT_STRING_LOCAL_FIRST);
 }
 
-/* Returns the string index in the reference of a call's frame, inherited or not; FXT_INDEX_LOCAL
- * = it has no durable one. */
+/* Returns the string index in the reference of a call's frame, inherited or not;
+ * FXT_INDEX_LOCAL = it has no durable one. */
 static inline uint64_t fxt_frame_index(uint64_t ref)
 {
 	uint64_t index = ref & FXT_INDEX_LOCAL;

@@ -148,7 +148,8 @@ static inline struct fxt_argument fxt_argument_blob(struct fxt_string name, cons
 	        .type = FXT_ARGUMENT_BLOB, .name = name, .value.blob = {.data = data, .bytes = bytes}};
 }
 
-/* ---- sizes in words, of what follows the reference or stands between records' fixed words ---- */
+/* ---- sizes in words, of what follows the reference or stands between records' fixed words
+ * ---- */
 
 /* The size of a part that cannot be encoded. No record has room for it, and a sum of
  * several does not overflow. */
