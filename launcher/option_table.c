@@ -500,7 +500,7 @@ const char *fxt_option_write_categories(json_t *params, const char *field, const
 
 const struct fxt_option fxt_option_table[] = {
         {"output-file", "FILE",
-                "where the trace goes; - is standard output (the program's own goes to standard error); "
+                "the trace; - is standard output (the program's own output then goes to standard error); "
                 "compressed if it ends in .zst [trace.fxt]",
                 .letter = 'o', .set = option_output_file, .is_for_command_line = true,
                 .takers = FXTCTL_RECORD | FXTCTL_SNAPSHOT, .field = "output", .field_of_call = "path",
@@ -510,7 +510,7 @@ const struct fxt_option fxt_option_table[] = {
                 "each process it starts]",
                 .set = option_buffer_size, .field = "buffer_size_megabytes_hint", .read = config_buffer_size},
         {"provider-buffer-size", "NAME:MB",
-                "the same for processes of that name alone; may be given again for other names",
+                "the same for processes of that name only; may be given again for other names",
                 .set = option_provider_buffer_size, .field = "provider_specs", .read = config_provider_specs},
         {"populate", NULL,
                 "touch all of that memory before the program runs: a longer start, and no slower calls at "
@@ -521,8 +521,8 @@ const struct fxt_option fxt_option_table[] = {
                 WORDS(fxt_buffering_mode_words, buffering_mode), .takers = FXTCTL_RECORD,
                 .field = "buffering_mode", .read = config_buffering_mode, .write = write_buffering_mode},
         {"total-size", "MB",
-                "circular: keep so much in all, and drop whole processes that have ended, the oldest first "
-                "[256, or 4 times --buffer-size if that is more]",
+                "circular: limit the trace to this size; drops whole processes that have ended, the oldest "
+                "first [256, or 4 times --buffer-size if that is more]",
                 .number = fxt_value_size, .member = offsetof(struct fxt_options, total_bytes),
                 .field = "total_size_megabytes", .read = config_total_size},
         {"on-full", "block|drop",
@@ -535,30 +535,31 @@ const struct fxt_option fxt_option_table[] = {
                 .field_of_call = "additional_categories", .read = config_categories,
                 .write = fxt_option_write_categories},
         {"include", "PATTERN",
-                "record the calls of these functions alone; a pattern is 'parse*' or '/^parse_/' for names, "
+                "record only the calls of these functions; a pattern is 'parse*' or '/^parse_/' for names, "
                 "file:parse.c, module:libz*; may be given again",
                 .kind = FXT_RECORD_FILTER_INCLUDE, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "--include=PATTERN", .field = "include", .write = write_pattern},
-        {"exclude", "PATTERN", "do not record the calls of these functions, included or not",
+        {"exclude", "PATTERN", "do not record the calls of these functions, even if included",
                 .kind = FXT_RECORD_FILTER_EXCLUDE, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "--exclude=PATTERN", .field = "exclude", .write = write_pattern},
-        {"only-under", "PATTERN", "record the calls of these functions and those inside of them alone",
+        {"only-under", "PATTERN", "record only the calls of these functions and the calls inside them",
                 .letter = 'F', .kind = FXT_RECORD_FILTER_ONLY_UNDER, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "-F or --only-under=PATTERN", .field = "only_under", .write = write_pattern},
-        {"not-under", "PATTERN", "record neither the calls of these functions nor those inside of them",
+        {"not-under", "PATTERN", "record neither the calls of these functions nor the calls inside them",
                 .letter = 'N', .kind = FXT_RECORD_FILTER_NOT_UNDER, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
-                .fxtctl_help = "-N or --not-under=PATTERN (again, or nothing behind the = for none)",
+                .fxtctl_help = "-N or --not-under=PATTERN (repeatable; an empty one removes all)",
                 .field = "not_under", .write = write_pattern},
         {"filter-file", "FILE",
-                "patterns from a file: on each line one of these four options without dashes, and a pattern",
+                "read patterns from a file: each line has one of these four options without dashes, and a "
+                "pattern",
                 .set = option_filter_file, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "--filter-file=FILE", .write = write_filter_file},
-        {"depth", "N", "record so many calls deep; counted anew inside of a function of --only-under",
+        {"depth", "N", "record at most N nested calls; the count restarts inside each --only-under function",
                 .letter = 'D', .set = option_depth, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "-D or --depth=N or any", .field = "depth", .write = write_depth},
         {"min-duration", "[PATTERN:]TIME",
-                "record a call only if it takes so long, or something inside of it is recorded; the others "
-                "are counted; may be given again for other functions",
+                "record a call only if it takes at least this long, or something inside it is recorded; "
+                "others are counted; may be given again for other functions",
                 .letter = 't', .set = option_min_duration, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "and, where fxtrun was given one of them, -t or --min-duration=TIME",
                 .field = "min_duration", .write = write_text},
@@ -568,22 +569,22 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_max_calls, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "--max-calls=N or any", .field = "max_calls", .write = write_max_calls},
         {"no-patch", NULL,
-                "leave the programs' code as it is; without this, calls of hooks are taken out of it for "
-                "functions that are left out, and for all while no calls are recorded",
+                "do not change the programs' code in memory; by default hook calls are patched out for "
+                "excluded functions, and for all functions while no calls are recorded",
                 FLAG(no_patch)},
         {"auto", "[=PERCENT]",
-                "mute functions with many short calls as long as recording takes more than so much of the "
-                "time that the program runs [20]; measures first what a call costs, as --calibrate does",
+                "mute functions with many short calls while recording takes more than PERCENT of the "
+                "program's processor time [20]; measures the cost of a call first, as --calibrate does",
                 .set = option_auto, .is_optional = true, .takers = FXTCTL_RECORD, .field = "muting_percent",
                 .read = config_muting_percent, .write = write_muting_percent},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
-                "itself begins once a controller has initialized the session; idle: whenever fxtctl record "
-                "says, into a file each [now]",
+                "begins when a controller has initialized the session; idle: whenever fxtctl record asks for "
+                "a recording, each into its own file [now]",
                 WORDS(start_words, start), .is_for_command_line = true},
         {"trigger", "EVENT:ACTION",
-                "start, stop, snapshot or terminate when an alert of that name is raised, a call takes so "
-                "long ('FUNC>TIME'), begins or ends ('FUNC=begin', 'FUNC=end'), or a process dies "
+                "start, stop, snapshot or terminate when an alert of that name is raised, a call takes at "
+                "least TIME ('FUNC>TIME'), begins or ends ('FUNC=begin', 'FUNC=end'), or a process dies "
                 "(signal=SEGV, exit!=0); snapshot/10s: at most one in 10 s, or in 1 s by default; may be "
                 "given again",
                 .set = option_trigger, .is_for_command_line = true, .takers = FXTCTL_RECORD,
@@ -591,7 +592,7 @@ const struct fxt_option fxt_option_table[] = {
         {"heap", "MODE",
                 "auto: record every allocation and free of processes with instrumented code; objects: of "
                 "all; "
-                "sampled:BYTES: one in so many bytes; counters: how much lives; off [auto]",
+                "sampled:BYTES: one in so many bytes; counters: only live bytes and objects; off [auto]",
                 .set = option_heap},
         {"heap-stacks", "FROM",
                 "call paths of allocations from the shadow stack, unwind (walked stacks), auto: either, or "
@@ -601,20 +602,21 @@ const struct fxt_option fxt_option_table[] = {
                 FLAG(no_perfetto_heap)},
         {"raw", NULL, "leave functions without names in the trace; fxt symbolize adds them", FLAG(raw)},
         {"no-sched", NULL, "do not record when threads ran and waited, nor page faults", FLAG(no_sched)},
-        {"calibrate", NULL, "measure first what recording a call costs here, for fxt report --corrected",
+        {"calibrate", NULL, "first measure the cost of recording a call, for fxt report --corrected",
                 FLAG(calibrate)},
         {"duration", "TIME",
-                "end the session after so long, and the program with it (by SIGTERM) [when the program ends]",
+                "end the session after this time, and the program with it (by SIGTERM) [when the program "
+                "ends]",
                 .number = fxt_value_time, .member = offsetof(struct fxt_options, duration_ns),
                 .is_for_command_line = true, .takers = FXTCTL_RECORD},
         {"detach", NULL, "let the program go on, untraced, when the session ends", FLAG(detach),
                 .is_for_command_line = true},
-        {"decouple", NULL, "go on when the program ends, until the last process that came of it has ended",
-                FLAG(decouple), .is_for_command_line = true},
+        {"decouple", NULL, "go on when the program ends, until its last descendant has ended", FLAG(decouple),
+                .is_for_command_line = true},
         {"follow", "fork,exec|none",
                 "record forked children, programs that are executed, or neither [fork,exec]",
                 .set = option_follow},
-        {"session", "NAME", "what fxtctl is to find this session by [the process number of fxtrun]",
+        {"session", "NAME", "the session's name for fxtctl [the process number of fxtrun]",
                 .set = option_session, .is_for_command_line = true, .takers = FXTCTL_ANY,
                 .fxtctl_help = "the session, by name or process number [the only one that runs]"},
         {"help", NULL, "show this and exit", .letter = 'h', .result = FXT_COMMAND_LINE_HELP,

@@ -21,40 +21,36 @@ static const struct command {
 	                      * none */
 	const char *usage, *help;
 } commands[] = {
-        {"list", fxtctl_list, 0, NULL, "list", "the sessions that run"},
-        {"status", fxtctl_status, 0, NULL, "status", "what a session does"},
-        {"providers", fxtctl_providers, 0, NULL, "providers", "the processes it traces"},
+        {"list", fxtctl_list, 0, NULL, "list", "show the running sessions"},
+        {"status", fxtctl_status, 0, NULL, "status", "show the state of a session and its processes"},
+        {"providers", fxtctl_providers, 0, NULL, "providers", "show the processes that it traces"},
         {"categories", fxtctl_categories, 0, "[names]", "categories [A,B]",
-                "what can be recorded; or has it record these alone from now on"},
+                "show the categories; or record only these from now on"},
         {"start", fxtctl_start, FXTCTL_START, NULL, "start",
-                "begins to record, again or at last; with --clear=entire what the buffers hold goes first, "
-                "nondurable: all but names, retain: nothing [retain]; with --categories=A,B these too are "
-                "recorded"},
+                "begin to record, or record again; --clear=entire first drops the contents of the buffers, "
+                "nondurable all except names, retain nothing [retain]; --categories=A,B adds categories"},
         {"stop", fxtctl_stop, FXTCTL_STOP, NULL, "stop",
-                "stops recording; with --write-results what the buffers hold goes into the trace now, and is "
-                "cleared"},
+                "stop recording; --write-results writes the contents of the buffers to the trace now, and "
+                "clears them"},
         {"filter", fxtctl_filter, FXTCTL_FILTER, NULL, "filter",
-                "has it record, from now on, what these say as options of fxtrun:"},
+                "change what is recorded from now on, by these options of fxtrun:"},
         {"trigger", fxtctl_trigger, FXTCTL_TRIGGER, "[trigger]", "trigger [TRIGGER]",
-                "has something done when something happens, from now on, as fxtrun --trigger has it: "
-                "EVENT:ACTION[/CONDITION]; or with --remove=N no more; or shows what triggers there are, and "
-                "their numbers"},
+                "add a trigger, in the form of fxtrun --trigger: EVENT:ACTION[/CONDITION]; or remove it with "
+                "--remove=N; or show the triggers and their numbers"},
         {"record", fxtctl_record, FXTCTL_RECORD, NULL, "record -o FILE",
-                "makes a recording of a program that runs with --start=idle, again and again if wanted, and "
-                "waits for the trace: until --duration=TIME is over, on Ctrl-C, or when the program ends; "
-                "with --buffering-mode=MODE, --categories=A,B, --trigger=TRIGGER and all options of filter, "
-                "in place of what fxtrun was given; and --auto[=PERCENT] as fxtrun has it, after fxtrun "
-                "--calibrate"},
+                "make a recording of a program that runs with --start=idle, and wait for the trace: until "
+                "--duration=TIME is over, Ctrl-C, or the program's end; takes --buffering-mode=MODE, "
+                "--categories=A,B, --trigger=TRIGGER and the options of filter in place of those of fxtrun, "
+                "and --auto[=PERCENT] after fxtrun --calibrate"},
         {"snapshot", fxtctl_snapshot, FXTCTL_SNAPSHOT, NULL, "snapshot [-o FILE]",
-                "has it write what its buffers hold (--buffering-mode=circular)"},
-        {"alert", fxtctl_alert, 0, "a name", "alert NAME", "raises an alert"},
-        {"watch", fxtctl_watch, 0, NULL, "watch",
-                "shows alerts, and what becomes of the session, as it happens"},
+                "write a trace of what the buffers hold (--buffering-mode=circular)"},
+        {"alert", fxtctl_alert, 0, "a name", "alert NAME", "raise an alert"},
+        {"watch", fxtctl_watch, 0, NULL, "watch", "show alerts and state changes as they happen"},
         {"terminate", fxtctl_terminate, 0, NULL, "terminate",
-                "ends the session, and its program by SIGTERM, unless it is to be detached"},
+                "end the session, and its program by SIGTERM unless it is detached"},
         {"recover", fxtctl_recover, 0, NULL, "recover",
-                "makes a trace of what is left of a session whose recording process was killed, now and not "
-                "once its program has ended"},
+                "make a trace of what is left of a session whose manager was killed, now and not at the "
+                "program's end"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -74,7 +70,7 @@ static void fxtctl_help_command(const struct command *command)
 
 static void fxtctl_help(void)
 {
-	printf("Usage: fxtctl [options] COMMAND\nControls a session of fxtrun that runs.\n\n");
+	printf("Usage: fxtctl [options] COMMAND\nControls a running session of fxtrun.\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		fxtctl_help_command(&commands[i]);
 	putchar('\n');
