@@ -69,7 +69,6 @@ void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change)
 	uint32_t has_under = load_relaxed(&e->control->has_under);
 	uint32_t depth_limit = load_relaxed(&e->control->depth_limit);
 
-	FXT_ASSERT_LOCKED(e);
 	store_relaxed(&filter->has_under, has_under);
 	store_relaxed(&filter->depth_limit, depth_limit);
 	store_relaxed(&filter->has_states,
