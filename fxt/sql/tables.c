@@ -19,19 +19,19 @@
 		"process", NULL, FXT_SQL_PROCESS, "its name"             \
 	}
 
-#define OF_A_SLICE                                                                           \
-	{"id", NULL, FXT_SQL_ID, "of the call: the offset of its record in the file"},       \
-	        {"start", NULL, FXT_SQL_START, "when it began"},                             \
-	        {"end", NULL, FXT_SQL_END,                                                   \
-	                "when it ended; of an open one, when its process or the trace did"}, \
-	{                                                                                    \
-		"duration", NULL, FXT_SQL_DURATION, "end - start"                            \
+#define OF_A_SLICE                                                                              \
+	{"id", NULL, FXT_SQL_ID, "of the call: the offset of its record in the file"},          \
+	        {"start", NULL, FXT_SQL_START, "when it began"},                                \
+	        {"end", NULL, FXT_SQL_END,                                                      \
+	                "when it ended; for an open one, when its process or the trace ended"}, \
+	{                                                                                       \
+		"duration", NULL, FXT_SQL_DURATION, "end - start"                               \
 	}
 
 #define OF_A_CALLER                                                                        \
 	{"caller", NULL, FXT_SQL_CALLER, "the id of the call or inherited call it is in"}, \
 	{                                                                                  \
-		"caller_function", NULL, FXT_SQL_CALLER_NAME, "the function of that"       \
+		"caller_function", NULL, FXT_SQL_CALLER_NAME, "the function of that call"  \
 	}
 
 static const struct fxt_sql_column calls[] = {
@@ -43,7 +43,7 @@ static const struct fxt_sql_column calls[] = {
         {"function", NULL, FXT_SQL_NAME, "the name of the function"},
         {"function_id", NULL, FXT_SQL_NAME_ID, "its id in functions"},
         {"module", NULL, FXT_SQL_MODULE,
-                "the path of the program or library that the function is in, if the trace tells"},
+                "the path of the function's program or library, if the trace has it"},
         {"category", NULL, FXT_SQL_CATEGORY, "of the record"},
         OF_A_CALLER,
         {"is_open", NULL, FXT_SQL_IS_OPEN, "1: it never ended"},
@@ -66,8 +66,8 @@ static const struct fxt_sql_column waits[] = {
 
 static const struct fxt_sql_column losses[] = {
         {"id", NULL, FXT_SQL_ID, "the offset of its record in the file"},
-        {"start", NULL, FXT_SQL_START, "from when on records are missing"},
-        {"end", NULL, FXT_SQL_END, "and until when"},
+        {"start", NULL, FXT_SQL_START, "when records begin to be missing"},
+        {"end", NULL, FXT_SQL_END, "and when they are complete again"},
         {"duration", NULL, FXT_SQL_DURATION, "end - start"},
         {"fate", NULL, FXT_SQL_FATE, "lost: there was no room; overwritten: by newer ones"},
         {"records", NULL, FXT_SQL_LOST, "how many"},
@@ -80,7 +80,7 @@ static const struct fxt_sql_column events[] = {
         {"kind", NULL, FXT_SQL_KIND, "instant, async begin, async instant or async end"},
         {"name", NULL, FXT_SQL_NAME, "of the event"},
         {"category", NULL, FXT_SQL_CATEGORY, "of the event"},
-        {"async_id", NULL, FXT_SQL_NUMBER, "what begins and ends of one asynchronous event have in common"},
+        {"async_id", NULL, FXT_SQL_NUMBER, "the same for the begin and the end of one asynchronous event"},
         OF_A_THREAD,
         OF_A_CALLER,
         {"arguments", NULL, FXT_SQL_ARGUMENTS, "of the event, as JSON"},
@@ -92,7 +92,7 @@ static const struct fxt_sql_column counters[] = {
         {"name", NULL, FXT_SQL_NAME, "of the counter"},
         {"category", NULL, FXT_SQL_CATEGORY, "of the counter"},
         {"counter", NULL, FXT_SQL_NUMBER, "its number, which tells counters of one name apart"},
-        {"series", NULL, FXT_SQL_SERIES, "which of its values: a counter has one or several"},
+        {"series", NULL, FXT_SQL_SERIES, "the name of the value: a counter has one or several"},
         {"value", NULL, FXT_SQL_VALUE, "the value"},
         OF_A_THREAD,
 };
@@ -101,7 +101,7 @@ static const struct fxt_sql_column flow_events[] = {
         {"id", NULL, FXT_SQL_ID, "the offset of its record in the file"},
         {"time", NULL, FXT_SQL_START, "when it was"},
         {"kind", NULL, FXT_SQL_KIND, "begin, step or end"},
-        {"flow", NULL, FXT_SQL_NUMBER, "what all events of one flow have in common"},
+        {"flow", NULL, FXT_SQL_NUMBER, "the same for all events of one flow"},
         {"name", NULL, FXT_SQL_NAME, "of the event"},
         {"category", NULL, FXT_SQL_CATEGORY, "of the event"},
         OF_A_THREAD,
@@ -130,13 +130,13 @@ static const struct fxt_sql_column functions[] = {
         {"name", "TEXT", 0, "of the function"},
         FXT_FIGURE_ROWS(NOT_OF_SQL, COLUMN_OF_FIGURE){
                 "open", "INTEGER", 0, "of the calls, those that never ended"},
-        {"module", "TEXT", 0, "the path of the program or library that it is in, if the trace tells"},
+        {"module", "TEXT", 0, "the path of its program or library, if the trace has it"},
         {"file", "TEXT", 0, "the same, of its source"},
         {"line", "INTEGER", 0, "where it begins there"},
 };
 
 static const struct fxt_sql_column threads[] = {
-        {"id", "INTEGER", 0, "which no other thread of the trace has"},
+        {"id", "INTEGER", 0, "a number that no other thread of the trace has"},
         {"tid", "INTEGER", 0, "its number"},
         {"thread", "TEXT", 0, "its name"},
         {"pid", "INTEGER", 0, "the number of its process"},
@@ -169,12 +169,12 @@ static const struct fxt_sql_column objects[] = {
         {"process", "TEXT", 0, "its name"},
         {"function", "TEXT", 0, "the innermost function of path"},
         {"path", "TEXT", 0, "the functions that led to the allocation, outermost first"},
-        {"weight", "REAL", 0, "how many blocks it stands for: more than 1 where blocks were sampled"},
+        {"weight", "REAL", 0, "how many blocks it stands for: more than 1 if blocks were sampled"},
 };
 
 static const struct fxt_sql_column modules[] = {
         {"module", "TEXT", 0, "the path of its file"},
-        {"build_id", "TEXT", 0, "by which the file is known"},
+        {"build_id", "TEXT", 0, "identifies the file"},
         {"pid", "INTEGER", 0, "the number of the process that it was mapped into"},
         {"process", "TEXT", 0, "its name"},
         {"address", "TEXT", 0, "where, in hexadecimal"},
@@ -189,7 +189,7 @@ static const struct fxt_sql_column trace[] = {
                 "there"},
         {"duration", "INTEGER", 0, "from the first event to the last"},
         {"records", "INTEGER", 0, "in the file"},
-        {"malformed", "INTEGER", 0, "of these, left out because they cannot be read"},
+        {"malformed", "INTEGER", 0, "of these, skipped because they cannot be read"},
         {"lost", "INTEGER", 0, "records that found no room"},
         {"overwritten", "INTEGER", 0, "records that made room for newer ones"},
         {"calls_left_out", "INTEGER", 0, "calls that fxtrun elided: functions has them, calls does not"},
@@ -199,11 +199,11 @@ static const struct fxt_sql_column trace[] = {
 
 const struct fxt_sql_table fxt_sql_tables[] = {
         {"calls", "each call of a function", calls, COUNT(calls), FXT_SQL_CALLS, NULL},
-        {"slices", "all that lasts: calls, waits, losses, and what else a thread is shown to be in", calls,
+        {"slices", "everything that lasts: calls, waits, losses, and other slices of threads", calls,
                 COUNT(calls), FXT_SQL_SLICES, NULL},
         {"functions",
-                "the calls of each function summed up, as fxt report has them: without what the tracer "
-                "made their threads wait",
+                "the sums of each function's calls, as in fxt report: without time in which the tracer made "
+                "threads wait",
                 functions, COUNT(functions), 0, &fxt_sql_functions},
         {"threads", "the threads", threads, COUNT(threads), 0, &fxt_sql_threads},
         {"processes", "the processes", processes, COUNT(processes), 0, &fxt_sql_processes},

@@ -9,14 +9,14 @@ const struct fxt_sql_view fxt_sql_views[] = {
         {"callers", "how often each function called each other one, and how long these calls took",
                 "SELECT caller_function AS caller, function, count(*) AS calls, sum(duration) AS total "
                 "FROM calls GROUP BY 1, 2 ORDER BY total DESC"},
-        {"waits_by_lock", "how often and how long was waited for each lock",
+        {"waits_by_lock", "how often and how long threads waited for each lock",
                 "SELECT coalesce(symbol, object) AS lock, name, count(*) AS waits, sum(duration) AS total, "
                 "max(duration) AS longest FROM waits WHERE object IS NOT NULL GROUP BY 1, 2 ORDER BY total "
                 "DESC"},
-        {"waits_by_function", "the same of the functions that waited",
+        {"waits_by_function", "the same by the functions that waited",
                 "SELECT caller_function AS function, name, count(*) AS waits, sum(duration) AS total, "
                 "max(duration) AS longest FROM waits GROUP BY 1, 2 ORDER BY total DESC"},
-        {"memory_by_function", "what each function allocated, and what of it was never freed",
+        {"memory_by_function", "bytes that each function allocated, and those never freed",
                 "SELECT function, sum(weight) AS blocks, sum(weight * size) AS bytes, "
                 "sum(weight * size) FILTER (WHERE fate = 'leaked') AS leaked FROM objects "
                 "GROUP BY 1 ORDER BY bytes DESC"},
