@@ -55,8 +55,8 @@ FXT_COMMANDS(FXT_DECLARE_COMMAND)
 void fxt_options_begin(void);
 
 /* In a command's help, these stand for the figures of a function (reader/stats/figures.h):
- * what each is, and the names of those that tables are sorted by, that are compared, and that
- * have limits. */
+ * what each is, and the names of those that tables are sorted by, that are compared, and
+ * that have limits. */
 #define FXT_HELP_FIGURES  "\1"
 #define FXT_HELP_SORTED   "\2"
 #define FXT_HELP_COMPARED "\3"

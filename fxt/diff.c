@@ -80,7 +80,8 @@ static struct fxt_cell diff_change(const struct fxt_compared *f, enum fxt_figure
 	return before == 0 ? fxt_cell_unknown() : diff_number((after - before) / before);
 }
 
-/* Three columns for each figure that is compared, and those of diff_columns() behind them. */
+/* Three columns for each figure that is compared, and those of diff_columns() behind
+ * them. */
 enum { REST_COLUMNS = 5, COLUMNS_MAX = 3 * FXT_FIGURES + REST_COLUMNS };
 
 /* Lists the figures of a row: the compared one is first. Returns their number. */
@@ -95,8 +96,8 @@ static unsigned diff_figures(enum fxt_figure figures[FXT_FIGURES])
 	return count;
 }
 
-/* People see both values of the compared figure, and the changes of all figures. Returns the
- * number of columns. */
+/* People see both values of the compared figure, and the changes of all figures. Returns
+ * the number of columns. */
 static size_t diff_columns(struct fxt_column columns[COLUMNS_MAX], bool has_verdicts)
 {
 	const struct fxt_column rest[REST_COLUMNS] = {

@@ -1,6 +1,7 @@
 /*
  * fxt html: writes a trace as one page for a browser. Several threads read the trace; the
- * main thread writes. Names must be text in the page: never an element, script or attribute.
+ * main thread writes. Names must be text in the page: never an element, script or
+ * attribute.
  */
 #include <stdio.h>
 #include <stdlib.h>

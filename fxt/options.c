@@ -1,7 +1,7 @@
 /*
  * The options that queries share, the loop over their traces, and the notes about an
- * incomplete trace (options.h). Runs on the main thread. It must print an answer's notes for
- * every trace: without them, figures of an incomplete trace look exact.
+ * incomplete trace (options.h). Runs on the main thread. It must print an answer's notes
+ * for every trace: without them, figures of an incomplete trace look exact.
  */
 #include "options.h"
 

@@ -40,7 +40,8 @@ struct fxt_repeats {
 	uint64_t hidden;                                    /* the last lines */
 	uint32_t cycle;                                     /* the length of their cycle */
 	bool has_hidden_begin;                              /* begins were hidden, whose ends */
-	uint32_t begin;                                     /* follow; the depth of the outermost */
+	/* follow; the depth of the outermost */
+	uint32_t begin;
 };
 
 /* Returns true if a line is to be hidden: it repeats a cycle of which

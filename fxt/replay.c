@@ -194,8 +194,8 @@ static void replay_tell_hidden(struct replay *r, uint32_t thread)
 	r->left--;
 }
 
-/* Returns true if the line of an event is hidden; otherwise tells of the thread's hidden lines
- * before it. */
+/* Returns true if the line of an event is hidden; otherwise tells of the thread's hidden
+ * lines before it. */
 static bool replay_hides(struct replay *r, const struct fxt_playback_event *event)
 {
 	struct fxt_repeats **repeats = &r->repeats[event->thread];

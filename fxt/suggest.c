@@ -1,6 +1,6 @@
 /*
- * fxt suggest: proposes which functions to exclude when the program is traced again. Runs on
- * the main thread after the walk. An option that it prints must never exclude a function
+ * fxt suggest: proposes which functions to exclude when the program is traced again. Runs
+ * on the main thread after the walk. An option that it prints must never exclude a function
  * that it does not list.
  */
 #include <inttypes.h>

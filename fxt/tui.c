@@ -1,6 +1,6 @@
 /*
- * fxt tui: shows a trace on the terminal interactively. Several threads read the trace; only
- * the main thread draws. Names must never reach the terminal unescaped.
+ * fxt tui: shows a trace on the terminal interactively. Several threads read the trace;
+ * only the main thread draws. Names must never reach the terminal unescaped.
  */
 #include <stdio.h>
 #include <stdlib.h>

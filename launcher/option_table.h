@@ -1,7 +1,7 @@
 /*
- * What can be chosen for a recording, one row each, for all who choose: the options of fxtrun
- * and fxtctl, the fields of a controller's configuration, and those of its other calls. A new
- * option is a new row, plus a reader if its value has a form of its own.
+ * What can be chosen for a recording, one row each, for all who choose: the options of
+ * fxtrun and fxtctl, the fields of a controller's configuration, and those of its other
+ * calls. A new option is a new row, plus a reader if its value has a form of its own.
  */
 #ifndef FXT_LAUNCHER_OPTION_TABLE_H
 #define FXT_LAUNCHER_OPTION_TABLE_H
@@ -96,8 +96,8 @@ static inline const char *fxt_option_field(const struct fxt_option *option, unsi
 /* True if a call of this kind has a field of that name. */
 bool fxt_option_has_field(unsigned taker, const char *field);
 
-/* Reads an array of categories; NULL = none. Categories too many for a session are an error,
- * as is a bad name. */
+/* Reads an array of categories; NULL = none. Categories too many for a session are an
+ * error, as is a bad name. */
 const char *fxt_option_read_categories(json_t *value, struct fxt_categories *categories);
 
 /* Splits names at commas into a field. */

@@ -16,21 +16,21 @@
 #define PRELOAD "LD_PRELOAD="
 #define SOCKET  FXT_SOCKET_ENVIRONMENT "="
 
-/* Marks before the path in FXT_SOCKET: the variables that were added to an environment
- * without them. */
+/* Marks before the path in FXT_SOCKET. They tell the new image which variables were
+ * added. */
 #define MARK_PRELOAD 'p'
 #define MARK_SESSION 's'
 #define MARKS        2
 
-/* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is put back. */
+/* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is added. */
 static char preload[4096 + sizeof(PRELOAD)];
 static char session[256]; /* the path of the socket */
 
 #define SMALLEST_PAGE 4096
 
-/* True if there is memory at an address that the program handed to us. If there is none,
- * the kernel must report that, as it would without us. Here the kernel copies a mask from
- * the address before it finds that -1 asks for nothing. */
+/* True if memory at an address from the program can be read. If not, the kernel must report
+ * that, as it would without us. This system call changes nothing: the kernel reads a mask
+ * from the address before it rejects -1. */
 static bool environment_can_read_word(uintptr_t address)
 {
 	uintptr_t word = address & ~(uintptr_t)7;
@@ -74,7 +74,7 @@ void agent_environment_prepare(const char *socket_path)
 	strcpy(session, socket_path);
 }
 
-/* The place of the agent in a value of LD_PRELOAD; NULL: it is none of its parts. */
+/* Returns the place of the agent's path in a value of LD_PRELOAD, or NULL. */
 static const char *preload_find_agent(const char *list)
 {
 	const char *agent = preload + strlen(PRELOAD);
@@ -187,8 +187,9 @@ char *const *agent_environment_complete(const struct agent_environment *e, void 
 		added[0] = added[1] = session_text;
 	if (e->lacks_preload && !e->list)
 		added[1] = preload_text;
-	/* Adds no entry or two, perhaps one of them twice, so that agent_environment_hide()
-	 * can fill the gap. */
+	/* Adds two entries or none; if only one is missing, adds it twice. The gap that two
+	 * entries leave has the size of an entry of the auxiliary vector, so
+	 * agent_environment_hide() can fill it. */
 	if (added[1]) {
 		*next++ = added[0] ? added[0] : preload_text;
 		*next++ = added[1];
@@ -207,7 +208,7 @@ static void environment_remove(char **entry)
 	while (*entry++);
 }
 
-/* LD_PRELOAD without the agent, which stands first in it. False: nothing is left. */
+/* Removes the agent, which stands first, from LD_PRELOAD. False: nothing else is in it. */
 static bool environment_withdraw_agent(char **entry)
 {
 	char *rest = strchr(*entry, ':');
@@ -236,8 +237,8 @@ const char *agent_environment_hide(const char *value)
 			kept++;
 		}
 	}
-	/* The auxiliary vector stays behind the environment: its new first entry means
-	 * nothing. */
+	/* The auxiliary vector must begin directly behind the environment: a first entry
+	 * without meaning fills the gap. */
 	if (removed == 2)
 		entries[kept + 1] = (char *)AT_IGNORE;
 	return value ? value + hides_preload + hides_session : NULL;

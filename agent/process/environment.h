@@ -1,6 +1,7 @@
-/* The two variables that lead a new image to the agent and the session. They are given back
- * to an environment that a program made without them. The new image hides them again, so
- * that it finds the environment that it was given. */
+/* The two variables that lead a new image to the agent (LD_PRELOAD) and to the session
+ * (FXT_SOCKET). If a program executes an image with an environment that lacks them, the
+ * agent adds them. The new image hides what was added, so that its program finds the
+ * environment that it was given. */
 #ifndef FXT_AGENT_ENVIRONMENT_H
 #define FXT_AGENT_ENVIRONMENT_H
 
@@ -9,8 +10,8 @@
 #include "image.h"
 #include "writer/shared/handshake.h"
 
-/* The value of FXT_SOCKET in the environment of an image that must get no system calls of
- * ours. */
+/* The value of FXT_SOCKET for an image in which no path of ours may make a system call,
+ * because a seccomp filter confines it. */
 #define FXT_CONFINED "-"
 
 /* An environment as it is given, and what is missing from it. */
@@ -19,8 +20,8 @@ struct agent_environment {
 	size_t count;
 	const char *list; /* the value of LD_PRELOAD, if it must be replaced */
 	bool lacks_preload, lacks_session;
-	bool has_session; /* if it lacks the session, the variable is replaced */
-	bool is_foreign;  /* for a foreign image: the agent is only removed */
+	bool has_session; /* it has FXT_SOCKET, perhaps with a value to be replaced */
+	bool is_foreign;  /* the image is foreign (image.h): the agent is only removed */
 	size_t bytes;     /* of the completed environment; 0: nothing is missing */
 };
 
@@ -32,7 +33,7 @@ void agent_environment_prepare(const char *socket_path);
  * goes to the kernel as it is. */
 struct agent_environment agent_environment_examine(char *const *given, enum agent_image image);
 
-/* Writes the completed environment into `room`, which has e->bytes. */
+/* Writes the completed environment into `room`, which has e->bytes, and returns it. */
 char *const *agent_environment_complete(const struct agent_environment *e, void *room);
 
 /* In the new image: removes the entries that were added to its environment for us. Takes

@@ -74,7 +74,7 @@ static bool life_connect(bool is_new_image)
 static bool life_begin_engine(const char *name, bool is_new_image)
 {
 	agent_is_standalone = socket_path[0] == 0;
-	if (!agent_may_read_clock()) { /* its parent, or its earlier image, gave that up */
+	if (!agent_may_read_clock()) { /* its parent or earlier image gave it up */
 		life_count_untraced();
 		if (is_new_image)
 			agent_notice(
@@ -91,8 +91,7 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 	if (fxt_engine_initialize(
 	            &agent_engine, memory.buffer, memory.buffer_bytes, memory.map.control, name) != 0) {
 		agent_notice("no memory for the trace; running untraced", NULL);
-		/* else a hook of the parent's may go on, with what it knows of this
-		 * memory */
+		/* in a child, a hook of the parent's that continues may use this memory */
 		if (is_new_image)
 			agent_memory_unmap(&memory);
 		return false;
@@ -129,12 +128,13 @@ static void (*const forget[])(void) = {
         agent_session_command_forget,
 };
 
-/* In a forked child that may be inside a hook of its parent's. */
+/* In a forked child in which a hook of its parent's may continue: gives that hook memory of
+ * the child's own. */
 static void life_detach(void)
 {
 	if (!agent_memory_detach(&memory))
 		return;
-	/* With a lock that another thread of the parent may have held. */
+	/* This also frees a lock that another thread of the parent may have held. */
 	agent_coroutines_forget();
 	fxt_engine_detach(&agent_engine);
 }
@@ -291,8 +291,9 @@ __attribute__((constructor(101))) static void life_start(int count, char **argum
 	agent_begin(true);
 }
 
-/* Lets a caller before the constructor begin the agent: when the loader has relocated the
- * agent it calls the resolver of this function, which is never called itself. */
+/* Lets a function that is called before the constructor begin the agent. Once the loader
+ * has relocated the agent, it calls the resolver of this function, which registers
+ * life_begin(). The function itself is never called. */
 static void life_nothing(void)
 {
 }

@@ -14,7 +14,7 @@
 
 /* ---- messages ---- */
 
-/* The number of the line that has this place of the text. */
+/* Returns the number of the line of `text` that `place` is in. */
 static unsigned statement_line(const char *text, const char *place)
 {
 	unsigned line = 1;
@@ -125,7 +125,7 @@ bool fxt_sql_run(sqlite3 *database, const char *text)
 	return true;
 }
 
-/* ---- what there is ---- */
+/* ---- descriptions of the tables ---- */
 
 static const struct fxt_column description[] = {
         {"table", "table", FXT_COLUMN_TEXT, 0},

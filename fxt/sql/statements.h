@@ -8,8 +8,8 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* Runs the statements of a text, up to the first that fails, which is reported on the
- * standard error. */
+/* Runs the statements of a text, one after the other. If one fails, reports that on the
+ * standard error, runs no more of them, and returns false. */
 bool fxt_sql_run(sqlite3 *database, const char *text);
 
 /* Prints the columns of a table, or of all tables, with their meaning. Returns false if

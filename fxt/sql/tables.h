@@ -15,8 +15,8 @@
 struct fxt_sql_list {
 	size_t (*count)(struct fxt_sql_trace *trace);
 	void (*value)(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column);
-	/* Finds the row with this value in its first column; SIZE_MAX: there is none.
-	 * NULL: only a look at all rows can find it. */
+	/* Finds the row with this value in its first column; SIZE_MAX: there is none. NULL:
+	 * a query looks at all rows instead. */
 	size_t (*find)(struct fxt_sql_trace *trace, int64_t value);
 };
 

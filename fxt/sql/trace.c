@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include "reader/trace/text.h"
 
-/* The name of slices without length that carry an end of an arrow
- * (agent/interpose/sync.c, agent/interpose/pthreads.c). */
+/* True if slices of this name are no waits: they have no length, and only carry an end of
+ * an arrow (agent/interpose/sync.c, agent/interpose/pthreads.c). */
 static bool trace_is_mark(struct fxt_span name)
 {
 	static const char *const whole[] = {"woken", "thread begins", "wakes who joins it"};

@@ -100,7 +100,7 @@ static bool functions_can_sort(size_t column)
 	               (column < FXT_FIGURES && fxt_figure_has_use((enum fxt_figure)column, FXT_TO_SORT)));
 }
 
-/* Sorts by the next column in a direction. */
+/* Sorts by the next column that allows it: to the right (`step` 1) or to the left (-1). */
 static void functions_sort(int step)
 {
 	do

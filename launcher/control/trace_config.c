@@ -1,6 +1,6 @@
 /*
- * Reads a controller's configuration from JSON into options (launcher/option_table.h), on the
- * main thread. The options must not be used after an error.
+ * Reads a controller's configuration from JSON into options (launcher/option_table.h), on
+ * the main thread. The options must not be used after an error.
  */
 #include "trace_config.h"
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * launcher/fxtrun/: the program fxtrun. command_line.c reads its command line, with the
- * options in launcher/option_table.c. target.c checks the program to be traced, calibration.c
- * measures the cost of a call, spawn.c starts the program, and manager.c is the main thread
- * while the program runs. This file puts them together.
+ * options in launcher/option_table.c. target.c checks the program to be traced,
+ * calibration.c measures the cost of a call, spawn.c starts the program, and manager.c is
+ * the main thread while the program runs. This file puts them together.
  *
  * A run consists of the program, the session that records it, and everything around the
  * two. The order of the steps decides which of them may still fail: everything that can be

@@ -1,7 +1,7 @@
 /*
  * Checks the program by its first bytes, as the kernel and the dynamic linker would
- * (target.h). Runs on the main thread, before anything else is touched. It must not refuse a
- * program because it cannot read it: such a program may still be executable.
+ * (target.h). Runs on the main thread, before anything else is touched. It must not refuse
+ * a program because it cannot read it: such a program may still be executable.
  */
 #include "target.h"
 #include <elf.h>

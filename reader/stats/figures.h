@@ -1,7 +1,7 @@
 /*
- * The figures of a function, one row each: what fxt report has a column for. All that shows,
- * sorts, compares or limits figures reads this table: fxt report, diff, check, suggest, sql,
- * tui and html, with their help. A new figure is a new row.
+ * The figures of a function, one row each: what fxt report has a column for. All that
+ * shows, sorts, compares or limits figures reads this table: fxt report, diff, check,
+ * suggest, sql, tui and html, with their help. A new figure is a new row.
  */
 #ifndef FXT_READER_FIGURES_H
 #define FXT_READER_FIGURES_H
@@ -16,12 +16,12 @@ enum fxt_figure_use { FXT_TO_SORT, FXT_TO_COMPARE, FXT_TO_LIMIT };
 
 /* clang-format off */
 /*
- * ROW(id, name, title, key, unit, rank, loss, value, ...): the name in options and rules; the
- * title for people, NULL: for programs only; the key in JSON and CSV, without its unit; the
- * unit, "" for a number of calls; the rank, as in struct fxt_column (fxt/table.h); the value,
- * of a function `f` with calls in the trace `scan`. Other members of struct fxt_figure_row
- * follow. SQL_ROW() is a row that fxt sql has a column of, too. Its name, type and meaning
- * stand behind the id.
+ * ROW(id, name, title, key, unit, rank, loss, value, ...): the name in options and rules;
+ * the title for people, NULL: for programs only; the key in JSON and CSV, without its unit;
+ * the unit, "" for a number of calls; the rank, as in struct fxt_column (fxt/table.h); the
+ * value, of a function `f` with calls in the trace `scan`. Other members of struct
+ * fxt_figure_row follow. SQL_ROW() is a row that fxt sql has a column of, too. Its name,
+ * type and meaning stand behind the id.
  */
 #define FXT_FIGURE_ROWS(ROW, SQL_ROW) \
 	SQL_ROW(CALLS, "calls", "INTEGER", "how often it was called", \
@@ -86,7 +86,8 @@ struct fxt_figure_row {
 	const char *before_key, *after_key, *change_key; /* of fxt diff */
 	bool is_count;                                   /* otherwise a time in ns */
 	unsigned char rank, compared_rank;               /* of the change, in fxt diff */
-	enum fxt_loss loss;   /* fxt check takes it as a metric; people see "≥ " if losses make it less */
+	/* fxt check takes it as a metric; people see "≥ " if losses make it less */
+	enum fxt_loss loss;
 	bool is_sorted;       /* fxt report can sort by it, though it is no metric */
 	bool needs_switches;  /* people see it only if the trace has context switches */
 	const char *compared; /* fxt diff compares it, by this description; NULL: not */
@@ -97,7 +98,8 @@ struct fxt_figure_row {
 };
 extern const struct fxt_figure_row fxt_figures[FXT_FIGURES];
 
-/* A figure of a function with calls, in ns (fxt_functions_to_ns()); NAN if it is not known. */
+/* A figure of a function with calls, in ns (fxt_functions_to_ns()); NAN if it is not
+ * known. */
 double fxt_function_figure(
         const struct fxt_function *function, const struct fxt_scan *scan, enum fxt_figure figure);
 

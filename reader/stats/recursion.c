@@ -1,8 +1,8 @@
 /*
  * Folds recursion in two passes over the tree, neither of which recurses. The first finds
  * how deep each function is inside of itself, the second builds the folded tree. It must
- * add up what each node has for itself, and never totals: those of folded nodes contain each
- * other.
+ * add up what each node has for itself, and never totals: those of folded nodes contain
+ * each other.
  */
 #include "recursion.h"
 
@@ -131,7 +131,8 @@ static void recursion_add(struct folding *f, uint32_t node)
 		to->max = path->max;
 }
 
-/* Folds totals by node, in their place. Those of the folded tree are the first ones then. */
+/* Folds totals by node, in their place. Those of the folded tree are the first ones
+ * then. */
 static void recursion_fold_totals(const struct folding *f, uint64_t *totals)
 {
 	uint64_t *folded = fxt_allocate(f->to.count * sizeof(*folded));

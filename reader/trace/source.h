@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The opened file. If it is not a regular file, all that is known is that it is for its owner
- * alone. */
+/* The opened file. If it is not a regular file, all that is known is that it is for its
+ * owner alone. */
 struct fxt_source_file {
 	dev_t device;
 	ino_t inode;

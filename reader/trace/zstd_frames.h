@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FXT_FRAME_MAGIC        0xFD2FB528u /* each frame begins so, in little-endian order */
+/* each frame begins so, in little-endian order */
+#define FXT_FRAME_MAGIC        0xFD2FB528u
 #define FXT_FRAME_BYTES        ((size_t)1 << 20)
 #define FXT_FRAME_STORED_BYTES ((size_t)1 << 16) /* the maximum for a stored frame */
 
@@ -44,8 +45,8 @@ int fxt_frames_store(struct fxt_frames *frames, const void *bytes, size_t count,
 /* Adds the pending bytes, and the table. */
 int fxt_frames_finish(struct fxt_frames *frames);
 
-/* The file was cut to so many bytes: drops the frames that are not whole any more; all if the
- * file does not begin with a frame, or without a table. Nothing may be added then. */
+/* The file was cut to so many bytes: drops the frames that are not whole any more; all if
+ * the file does not begin with a frame, or without a table. Nothing may be added then. */
 void fxt_frames_keep(struct fxt_frames *frames, uint64_t file_bytes);
 
 /* Frees the memory. */

@@ -1,7 +1,7 @@
 /*
- * Collects the sums of elided calls and writes them as events (writer/engine/elided.h). Runs
- * on the thread that saves the provider's buffers; the program may still change the sums. It
- * must never trust them: sums that are impossible for the time are cut.
+ * Collects the sums of elided calls and writes them as events (writer/engine/elided.h).
+ * Runs on the thread that saves the provider's buffers; the program may still change the
+ * sums. It must never trust them: sums that are impossible for the time are cut.
  */
 #include "writer/engine/elided.h"
 #include "internal.h"

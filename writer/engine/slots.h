@@ -7,16 +7,16 @@
 
 #include "engine.h"
 
-/* Adds the agent's table by slot number: memory of fxt_reserve_map(). Takes the lock itself.
- * False: there is no room for the slots in use. */
+/* Adds the agent's table by slot number: memory of fxt_reserve_map(). Takes the lock
+ * itself. False: there is no room for the slots in use. */
 bool fxt_slots_add_table(struct fxt_engine *e, void *memory, uint64_t entry_bytes);
 
 /* Makes the entry of a thread id writable. False: there is no room, and that is counted. */
 bool fxt_slot_reach_tid(struct fxt_engine *e, int tid);
 
 /* Returns an empty slot's writer, with a shadow stack, counted as live. NULL: all slots are
- * taken, or there is no room, and that is counted. The caller gives the slot an identity and
- * opens it. */
+ * taken, or there is no room, and that is counted. The caller gives the slot an identity
+ * and opens it. */
 struct fxt_thread_writer *fxt_slot_take(struct fxt_engine *e);
 
 /* Puts a slot to use, once its identity is complete. */
