@@ -49,7 +49,8 @@ static void lanes_leaf(void *state, const struct fxt_slice *slice, const struct 
 	lanes_add_slice(state, slice, parent->word);
 }
 
-static const struct fxt_visitor visitor = {.enter = lanes_enter, .leave = lanes_leave, .leaf = lanes_leaf};
+static const struct fxt_visitor visitor = {
+        .enter = lanes_enter, .leave = lanes_leave, .leaf = lanes_leaf, .looks_near = true};
 
 /* Uses a single walker, because merging depends on the order in which slices come. */
 bool fxt_lanes_add_slices(struct fxt_lanes *lanes, const struct fxt_scan *scan, uint64_t from, uint64_t to)

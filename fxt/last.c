@@ -88,7 +88,8 @@ static void last_leaf(void *state, const struct fxt_slice *slice, const struct f
 	last_add(state, slice);
 }
 
-static const struct fxt_visitor last_visitor = {.enter = last_enter, .leave = last_leave, .leaf = last_leaf};
+static const struct fxt_visitor last_visitor = {
+        .enter = last_enter, .leave = last_leave, .leaf = last_leaf, .looks_near = true};
 
 static void last_walk(struct fxt_walker *walker, void *state)
 {

@@ -108,8 +108,11 @@ static void keep_leaf(void *state, const struct fxt_slice *slice, const struct f
 
 static bool keep_walk(struct fxt_keep *k)
 {
-	static const struct fxt_visitor visitor = {
-	        .enter = keep_slice, .leave = keep_leave, .leaf = keep_leaf, .sees_hidden = true};
+	static const struct fxt_visitor visitor = {.enter = keep_slice,
+	        .leave = keep_leave,
+	        .leaf = keep_leaf,
+	        .sees_hidden = true,
+	        .looks_near = true};
 	struct fxt_walker walker;
 
 	fxt_walk_begin(&walker, k->scan);

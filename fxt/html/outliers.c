@@ -125,7 +125,7 @@ static void outliers_leaf(void *state, const struct fxt_slice *slice, const stru
 }
 
 static const struct fxt_visitor visitor = {
-        .enter = outliers_enter, .leave = outliers_leave, .leaf = outliers_leaf};
+        .enter = outliers_enter, .leave = outliers_leave, .leaf = outliers_leaf, .looks_near = true};
 
 static void outliers_walk(struct fxt_walker *walker, void *state)
 {

@@ -82,7 +82,8 @@ static void module_ignore_leaf(
 static const struct fxt_visitor module_visitor = {.enter = module_ignore_enter,
         .leave = module_ignore_leave,
         .leaf = module_ignore_leaf,
-        .record = module_add};
+        .record = module_add,
+        .looks_near = true};
 
 static size_t module_count(struct fxt_sql_trace *trace)
 {

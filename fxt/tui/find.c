@@ -50,7 +50,8 @@ static void find_leaf(void *state, const struct fxt_slice *slice, const struct f
 	find_consider(state, slice);
 }
 
-static const struct fxt_visitor visitor = {.enter = find_enter, .leave = find_leave, .leaf = find_leaf};
+static const struct fxt_visitor visitor = {
+        .enter = find_enter, .leave = find_leave, .leaf = find_leaf, .looks_near = true};
 
 static void find_between(struct search *s, const struct fxt_scan *scan, uint64_t from, uint64_t to)
 {

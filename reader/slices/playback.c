@@ -61,7 +61,7 @@ static void playback_leaf(void *state, const struct fxt_slice *slice, const stru
 }
 
 static const struct fxt_visitor playback_visitor = {
-        .enter = playback_enter, .leave = playback_leave, .leaf = playback_leaf};
+        .enter = playback_enter, .leave = playback_leave, .leaf = playback_leaf, .looks_near = true};
 
 static bool playback_walk(struct playback *p)
 {

@@ -516,6 +516,8 @@ bool fxt_waits_walk(struct fxt_waits *w, const struct fxt_scan *scan)
 {
 	struct waits_walk walk = {w, scan};
 
+	if (w->items.count == 0 && w->releases.count == 0)
+		return true;
 	return fxt_walk(scan, waits_walk, &walk, sizeof(walk), 1);
 }
 

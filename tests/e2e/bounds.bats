@@ -30,6 +30,18 @@ within()
 	[ $status -le 2 ] && ! grep -q 'out of memory' err || { echo "$file: fxt $*: $status" && cat err && return 1; }
 }
 
+# weighs MIB BYTES CALLS COMMAND...: the command of fxt takes at most so much memory: so many MiB, and so many bytes for each call.
+weighs()
+{
+	python3 - $((($1 << 10) + $2 * $3 / 1024)) fxt "${@:4}" <<-'END'
+		import resource, subprocess, sys
+		status = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL).returncode
+		peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+		print(*sys.argv[2:], "ended with", status, "and took", peak, "KiB of", sys.argv[1])
+		sys.exit(status not in (0, 1) or peak > int(sys.argv[1]))
+	END
+}
+
 # reads SHAPE BYTES COMMAND...: each command reads a trace of this shape and size within its bounds.
 reads()
 {
@@ -61,10 +73,24 @@ reads()
 	python3 "$hostile" equal_calls 120000000 >trace.fxt
 	zstd -q trace.fxt
 	[ "$(stat -c %s trace.fxt.zst)" -lt 20000 ]
-	for command in info report; do
+	for command in last locks threads suggest heap symbolize\ -o\ named.fxt \
+		export\ --to=chrome-json\ -o\ out.json info report; do
 		within trace.fxt.zst $command
 	done
 	grep '^trace.fxt.zst: [0-9]* calls of 1 function in 1 thread' out
+	weighs 32 0 0 cut --time=0s.. -o part.fxt trace.fxt.zst
+}
+
+@test "calls that only nest in each other: a command that remembers each of them takes the memory that the manual page says" {
+	calls=200000
+	python3 "$hostile" equal_calls $((40 * calls)) >trace.fxt
+	for command in check tree tree\ --bottom-up flamegraph\ -o\ out html\ -o\ out replay sql\ select\(max\(depth\)\)from\(calls\) \
+		export\ --to=folded\ -o\ out export\ --to=pprof\ -o\ out export\ --to=callgrind\ -o\ out \
+		export\ --to=firefox\ -o\ out export\ --to=speedscope\ -o\ out; do
+		weighs 32 500 $calls $command trace.fxt
+	done
+	weighs 32 500 $calls why '*' trace.fxt
+	weighs 32 1200 $calls slow '*' trace.fxt
 }
 
 @test "thousands of paths of one library: it is opened once, and each keeps its path" {

@@ -716,6 +716,99 @@ static void mutated_traces(void **state)
 	}
 }
 
+/* ---- a deep stack ---- */
+
+enum { DEEP_CALLS = 100000 };
+
+static struct {
+	uint64_t words[64 + 6 * DEEP_CALLS];
+	size_t count;
+	uint64_t entered, left, leaves;
+} deep;
+
+static void put_deep_call(uint64_t name, uint64_t start, uint64_t end)
+{
+	deep.words[deep.count++] = fxt_duration_complete_header(1, FUNCTION) | name << 48;
+	deep.words[deep.count++] = start;
+	deep.words[deep.count++] = end;
+}
+
+/* The call f at depth i begins at 3 * i, and its leaf g at 3 * i + 1. */
+static bool is_deep_leaf(const struct fxt_slice *slice)
+{
+	return slice->start % 3 == 1;
+}
+
+static void deep_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	(void)state;
+	assert_true(is_deep_leaf(slice));
+	assert_int_equal(slice->start, parent->slice.start + 1);
+	deep.leaves++;
+}
+
+/* The first slice of a block may be entered without having children. A frame's word is its
+ * depth, and the frame around it must still have its own. */
+static void deep_enter(void *state, struct fxt_walk_frame *frame)
+{
+	if (is_deep_leaf(&frame->slice)) {
+		deep_leaf(state, &frame->slice, frame - 1);
+		return;
+	}
+	frame->word = frame[-1].word + 1;
+	assert_int_equal(frame->slice.start, 3 * deep.entered);
+	assert_int_equal(frame->word, ++deep.entered);
+}
+
+static void deep_leave(void *state, const struct fxt_walk_frame *frame)
+{
+	uint64_t depth = DEEP_CALLS - deep.left;
+
+	(void)state;
+	if (is_deep_leaf(&frame->slice))
+		return;
+	assert_int_equal(frame->word, depth);
+	assert_int_equal(frame[-1].word, depth - 1);
+	assert_int_equal(frame->slice.start, 3 * (depth - 1));
+	assert_int_equal(frame->all_calls, 2 * (DEEP_CALLS - depth) + 1);
+	assert_int_equal(frame->calls, depth < DEEP_CALLS ? 2 : 1);
+	deep.left++;
+}
+
+/* The outer frames go to a file, and come back as the stack gets less deep. */
+static void deep_stack(void **state)
+{
+	static const struct fxt_visitor visitor = {
+	        .enter = deep_enter, .leave = deep_leave, .leaf = deep_leaf, .looks_near = true};
+	struct fxt_walker walker;
+	uint64_t filed = 0;
+
+	(void)state;
+	begin_trace(&trace);
+	put_text(&trace, 10, "f");
+	put_text(&trace, 11, "g");
+	assert_true(trace.count < 64);
+	memcpy(deep.words, trace.words, trace.count * 8);
+	deep.count = trace.count;
+	for (uint64_t i = 0; i < DEEP_CALLS; i++)
+		put_deep_call(11, 3 * i + 1, 3 * i + 2);
+	for (uint64_t i = DEEP_CALLS; i-- > 0;)
+		put_deep_call(10, 3 * i, 6 * DEEP_CALLS - i);
+	open_words(deep.words, deep.count, NULL);
+	fxt_walk_begin(&walker, &scan);
+	while (fxt_walk_step(&walker, &visitor, NULL)) {
+		assert_true(walker.outer->frames < DEEP_CALLS / 2);
+		filed = walker.outer->chunks.count;
+	}
+	assert_false(walker.is_short);
+	assert_true(filed * FXT_WALK_CHUNK > DEEP_CALLS / 2);
+	assert_int_equal(deep.entered, DEEP_CALLS);
+	assert_int_equal(deep.left, DEEP_CALLS);
+	assert_int_equal(deep.leaves, DEEP_CALLS);
+	fxt_walk_end(&walker);
+	close_trace();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -728,6 +821,7 @@ int main(void)
 	        cmocka_unit_test(two_rates),
 	        cmocka_unit_test(random_traces),
 	        cmocka_unit_test(windows),
+	        cmocka_unit_test(deep_stack),
 	        cmocka_unit_test(mutated_traces),
 	};
 
