@@ -262,7 +262,7 @@ static int replay_answer(const char *name, struct fxt_scan *scan)
 	fxt_table_end();
 	if (r.hidden > 0)
 		fxt_print_line("recursion deeper than %d calls is folded: %" PRIu64
-		               " lines are told as \"x N\"; --json and --csv have each",
+		               " lines are shown as \"x N\"; --json and --csv have each",
 		        FXT_RECURSION_LEVELS, r.hidden);
 	fxt_print_missing(scan);
 	free(r.depth);

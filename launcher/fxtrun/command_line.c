@@ -134,7 +134,7 @@ static enum fxt_command_line_result command_line_take_text(struct fxt_options *o
 	if (result == FXT_COMMAND_LINE_WRONG)
 		snprintf(error, error_bytes, "%s: %s", source, said);
 	if (result == FXT_COMMAND_LINE_RUN && optind <= count) {
-		snprintf(error, error_bytes, "%s: '%s' is no option", source, words[optind]);
+		snprintf(error, error_bytes, "%s: '%s' is not an option", source, words[optind]);
 		return FXT_COMMAND_LINE_WRONG;
 	}
 	return result;

@@ -72,7 +72,7 @@ static bool fxtrun_has_data(void)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < DATA_MIN) {
-		fxt_say("the limit of data is %llu KiB (ulimit -d), of which recording takes 2 MiB in the "
+		fxt_say("the limit of data is %llu KiB (ulimit -d), and recording takes 2 MiB of it in the "
 		        "program; the program is not started with less than 4 MiB",
 		        (unsigned long long)limit.rlim_cur >> 10);
 		return false;

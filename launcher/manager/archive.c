@@ -24,7 +24,7 @@ static void archive_stop(struct fxt_archive_writer *a, int error)
 	a->error = error;
 	if (error == FXT_ERROR_CUT) {
 		if (a->bytes) /* else there is no trace any more, which is said at the end */
-			fxt_say("%s was cut while the program ran, by another process; the trace ends behind "
+			fxt_say("%s was cut while the program ran, by another process; the trace ends after "
 			        "the first %" PRIu64 " bytes of its records, the program runs on",
 			        a->name, a->bytes);
 		return;

@@ -310,7 +310,7 @@ within_data()
 	[ $((recorded + lost)) -ge "$made" ] && [ $((recorded + lost)) -le $((made + $(had threads said))) ]
 }
 
-@test "under a limit of data (ulimit -d) the program gets what it gets bare, up to 2.5 MiB, and missing records are reported" {
+@test "under a limit of data (ulimit -d) the program gets as much as without fxt, up to 2.5 MiB, and missing records are reported" {
 	compiled faults/data_limit.c
 	for kib in 8000 40000; do
 		within_data prlimit --data=$((kib << 10)) ./program $kib 4

@@ -314,7 +314,7 @@ cut_by()
 		[ $trace = trace.fxt ] || size=100000
 		for then in "" nothing; do
 			cut_by "truncate -s $((size / 2)) $trace" $size $trace $then
-			grep -E "^fxtrun: $trace was cut while the program ran, by another process; the trace ends behind the first [0-9]+ bytes of its records, the program runs on\$" err
+			grep -E "^fxtrun: $trace was cut while the program ran, by another process; the trace ends after the first [0-9]+ bytes of its records, the program runs on\$" err
 			grep -E ', [0-9.]+ kB lost, .* kB could not be written\)' err
 			fxt check $trace || [ $? = 1 ]
 			[ $trace = trace.fxt ] || zstd -qdc $trace >trace.fxt
@@ -592,7 +592,7 @@ cut_by()
 	FXT_OPTIONS='-o "a trace.fxt" -D 6' fxtrun -o b.fxt -D 2 "$build/examples/recursion" >out 2>err
 	grep -q ': b.fxt (with the options of .fxtrc)$' err
 	decode calls b.fxt | cut -f 3,4 | grep -x "$(printf 'ackermann\t5')"
-	says 125 "fxtrun: FXT_OPTIONS: 'x' is no option" env FXT_OPTIONS=x fxtrun true
+	says 125 "fxtrun: FXT_OPTIONS: 'x' is not an option" env FXT_OPTIONS=x fxtrun true
 	says 125 "fxtrun: FXT_OPTIONS has a quote that is not closed" env FXT_OPTIONS="-o 'x" fxtrun true
 	FXT_OPTIONS=x fxtrun --help >help
 	fxtrun --help | diff - help

@@ -118,7 +118,7 @@ takes()
 	grep -q '20000    f1$' out
 	fxt replay trace.fxt >out
 	# A line for the begin and the end of each call of f0, and one for each of f1.
-	hidden=$(sed -n 's/.*: \([0-9]*\) lines are told as.*/\1/p' out)
+	hidden=$(sed -n 's/.*: \([0-9]*\) lines are shown as.*/\1/p' out)
 	[ $((hidden + $(grep -c '[0-9.]* .*\(f0() {\|} f0\|f1();\)$' out))) = 60000 ]
 	[ "$(grep -c '/\* f1, f0 x [0-9]*.* \*/$' out)" = 1 ]
 	[ "$(grep -c '/\* } f0 x [0-9]* \*/$' out)" = 1 ]
