@@ -19,7 +19,7 @@ static const struct {
 } letters[] = {{'p', FXT_CHOOSE_PROCESS}, {'t', FXT_CHOOSE_THREAD}, {'f', FXT_CHOOSE_FUNCTION},
         {'m', FXT_CHOOSE_MODULE}, {'u', FXT_CHOOSE_UNDER}};
 
-/* What an option chooses; FXT_CHOICES if it does not. */
+/* Returns the property of calls that an option chooses by; FXT_CHOICES: none. */
 static enum fxt_choose options_choice_of(int option)
 {
 	if (option >= FXT_OPTION_CHOICE && option < FXT_OPTION_CHOICE + FXT_CHOICES)
@@ -138,7 +138,8 @@ static void options_print_records(uint64_t records, const char *fate)
 	        records == 1 ? " was" : "s were", fate);
 }
 
-/* What an agent leaves for a name is an address (symbolizer/rewrite.h). */
+/* Counts functions without a name: the agent left an address in its place
+ * (symbolizer/rewrite.h). */
 static void options_print_unnamed(const struct fxt_tables *t)
 {
 	uint64_t functions = 0;
@@ -202,7 +203,7 @@ static void options_print_nameless(const struct fxt_tables *t)
 		        functions[i] == 1 ? "has" : "have", options_why_nameless(modules[i]));
 }
 
-/* What fxt cut has left out. */
+/* Notes what fxt cut left out of the trace. */
 static void options_print_cut(const struct fxt_scan *scan)
 {
 	const struct fxt_cut *cut = &scan->cut;

@@ -14,7 +14,7 @@
 #include "symbolizer/image.h"
 #include "protobuf.h"
 
-#define FXT_FUNCTION_ROW_BLOB "fxt: functions"
+#define FXT_FUNCTION_TRACK_BLOB "fxt: functions"
 
 /* The functions added so far, of all processes. All zeros is empty. */
 struct fxt_function_tracks {

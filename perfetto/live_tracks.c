@@ -101,7 +101,7 @@ static void rows_add_curve(
 
 int fxt_live_tracks_append(struct fxt_sink *sink, const struct fxt_heap *heap)
 {
-	struct live_tracks r = {.sink = sink, .sequence = FXT_SEQUENCE_LIVE_ROWS};
+	struct live_tracks r = {.sink = sink, .sequence = FXT_SEQUENCE_LIVE_TRACKS};
 
 	for (size_t i = 0; i < heap->process_count; i++) {
 		const struct fxt_heap_process *p = &heap->processes[i];

@@ -159,9 +159,9 @@ enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 };
 
 /* Sequences. Each profile of a heap has one, numbered from 1. The live tracks of each
  * process have one, numbered from the constant here. */
-#define FXT_SEQUENCE_FUNCTIONS  0x66756e63u
-#define FXT_SEQUENCE_OPEN_CALLS 0x6f70656eu
-#define FXT_SEQUENCE_LIVE_ROWS  0x6c697665u
+#define FXT_SEQUENCE_FUNCTIONS   0x66756e63u
+#define FXT_SEQUENCE_OPEN_CALLS  0x6f70656eu
+#define FXT_SEQUENCE_LIVE_TRACKS 0x6c697665u
 
 /* Tracks: a kind plus the process number, which viewers cut from the koid. */
 #define FXT_TRACK_PROCESS      (UINT64_C(1) << 62)

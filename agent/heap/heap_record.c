@@ -39,9 +39,9 @@ static void heap_record_count_apart(int64_t bytes, int64_t objects)
 	add_relaxed(&sum->nested_objects, objects);
 }
 
-/* The writer is SLOW_PATH. True if it nevertheless belongs to the thread no longer: a
- * handler has made a child before the writer was busy, and this process is that child. The
- * event is then counted apart. */
+/* True if the process is a child that a handler forked before the writer became SLOW_PATH.
+ * Then the writer does not belong to the thread any more, and the event is counted
+ * apart. */
 static bool heap_record_is_in_child(struct fxt_thread_writer *writer, int64_t bytes, int64_t objects)
 {
 	if (likely(!fxt_engine_was_forked(&agent_engine)))

@@ -45,7 +45,7 @@ struct agent_coroutine {
 bool agent_stacks_on_stacks;
 static struct fxt_lock lock; /* protects everything here */
 static struct agent_coroutine *root;
-static struct track tracks[AGENT_ROWS], *oldest, *newest;
+static struct track tracks[AGENT_TRACKS], *oldest, *newest;
 static uint32_t track_count;
 static uint64_t seed;
 
@@ -312,7 +312,7 @@ static struct track *track_take(void)
 
 	if (track && !track->coroutine && load_relaxed(&track->writer->busy) == FXT_IDLE)
 		goto taken;
-	if (track_count < AGENT_ROWS) {
+	if (track_count < AGENT_TRACKS) {
 		track = track_attach();
 		if (track)
 			goto taken;
@@ -473,7 +473,7 @@ static bool coroutine_take_track(struct agent_coroutine *c, uint64_t *mask)
 		fxt_unlock(&lock, *mask);
 		(was_left ? agent_abandon_all : agent_suspend_all)(track->writer);
 		*mask = fxt_lock(&lock);
-		if (!agent_self.claimed) /* a handler has made a child, which has no coroutines */
+		if (!agent_self.claimed) /* in a child that a handler forked */
 			return false;
 		if (c->track != track) { /* another thread runs on its stack, or on its former stack */
 			store_release(&track->writer->busy, FXT_IDLE);

@@ -9,7 +9,7 @@
  * frames of the outer stack cover it, its function has returned and the coroutine is gone.
  *
  * A coroutine needs a track while it has calls open. A track is a slot of the engine, and
- * there are at most AGENT_ROWS. If every track has open calls, a coroutine that begins a
+ * there are at most AGENT_TRACKS. If every track has open calls, a coroutine that begins a
  * call takes the least recently used track. The calls open on that track end in the trace
  * at that moment, and each is recorded once. Their coroutine keeps them aside. When it runs
  * again they are open on its new track, as inherited calls (writer/format/inherited.h):
@@ -23,7 +23,7 @@
 
 #include "agent/base/self.h"
 
-#define AGENT_ROWS 2048
+#define AGENT_TRACKS 2048
 
 struct agent_coroutine;
 
@@ -50,8 +50,8 @@ struct fxt_thread_writer *agent_coroutine_claim_interrupted(void);
 void agent_coroutine_release(struct fxt_thread_writer *writer);
 
 /* The calling thread is about to continue at `stack_pointer`, on the stack with these exact
- * bounds. `bytes` is 0 if the stack is known already or unknown. Returns whether calls of a
- * coroutine are left by this. */
+ * bounds. `bytes` is 0 if the stack is known already or unknown. Returns whether this
+ * leaves calls of a coroutine. */
 bool agent_coroutine_runs(uint64_t low, uint64_t bytes, uint64_t stack_pointer);
 
 /* These addresses are a new thread's stack: no coroutine is there any more. */

@@ -181,8 +181,8 @@ static void slow_path_leave(
 		store_relaxed(&writer->last, fxt_later(writer->last, end));
 }
 
-/* Whether the writer no longer belongs to the thread: the process is a forked child, or a
- * handler has made a child since the hook began, and the thread was reborn there. */
+/* Whether the writer no longer belongs to the thread, because the process is a forked
+ * child: before its rebirth, or after it if a handler forked the child during this hook. */
 static bool slow_path_is_in_child(const struct fxt_thread_writer *writer)
 {
 	return fxt_engine_was_forked(&agent_engine) || writer != agent_self.writer;

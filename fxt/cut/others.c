@@ -213,7 +213,7 @@ static bool others_blob(struct others *s, const struct fxt_view *view)
 	struct fxt_span name = fxt_inline_text(view->blob.name);
 
 	s->k->has_profiles |= fxt_span_is(name, FXT_HEAP_PROFILE_BLOB);
-	return !fxt_span_is(name, FXT_HEAP_PROFILE_BLOB) && !fxt_span_is(name, FXT_FUNCTION_ROW_BLOB) &&
+	return !fxt_span_is(name, FXT_HEAP_PROFILE_BLOB) && !fxt_span_is(name, FXT_FUNCTION_TRACK_BLOB) &&
 	       !fxt_span_is(name, FXT_OPEN_CALLS_BLOB) && !fxt_span_is(name, FXT_CUT_BLOB);
 }
 

@@ -187,7 +187,7 @@ static void merge_owned(struct merge *m, const struct fxt_record *r, const struc
 static void merge_blob(struct merge *m, const struct fxt_record *r, const struct fxt_view *view)
 {
 	static const char *const own[] = {FXT_ARCHIVE_STATE_BLOB, FXT_ANCHOR_BLOB, FXT_CUT_BLOB,
-	        FXT_MERGED_BLOB, FXT_HEAP_PROFILE_BLOB, FXT_FUNCTION_ROW_BLOB, FXT_OPEN_CALLS_BLOB};
+	        FXT_MERGED_BLOB, FXT_HEAP_PROFILE_BLOB, FXT_FUNCTION_TRACK_BLOB, FXT_OPEN_CALLS_BLOB};
 	struct fxt_span name = fxt_inline_text(view->blob.name);
 	struct fxt_message description = {0};
 
@@ -340,7 +340,7 @@ static void merge_put_head(struct merge *m, const struct fxt_merge_input *inputs
 
 static void merge_put_functions(void *context, const void *data, size_t bytes)
 {
-	merge_put_blob(context, FXT_FUNCTION_ROW_BLOB, FXT_BLOB_PERFETTO, data, bytes);
+	merge_put_blob(context, FXT_FUNCTION_TRACK_BLOB, FXT_BLOB_PERFETTO, data, bytes);
 }
 
 static void merge_put_open_calls(void *context, const void *data, size_t bytes)

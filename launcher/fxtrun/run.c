@@ -405,7 +405,7 @@ static int run_await_controller(struct fxt_run *run)
 	return 0;
 }
 
-/* What the agent takes of address space besides the buffer, at most. */
+/* The most address space that the agent uses besides the buffer. */
 #define SPACE_USED (UINT64_C(200) << 20)
 
 static void run_say_space_used(const struct fxt_run *run)

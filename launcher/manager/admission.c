@@ -96,7 +96,8 @@ static uint64_t session_buffer_bytes(
 	        s->config.options, identity->name, identity->name_bytes, pid == s->program);
 }
 
-/* Each process may come to use its whole buffer. The first is traced whatever it takes. */
+/* True if there is memory for one more process, since each may use its whole buffer in
+ * time. The first process is always traced. */
 static bool session_has_room(const struct fxt_session *s, uint64_t bytes)
 {
 	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;

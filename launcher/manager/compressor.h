@@ -60,8 +60,8 @@ struct fxt_compressor {
 	uint8_t *block;
 };
 
-/* In place of an errno value: another process cut the file, or wrote another in its place.
- * Of the archive only the beginning is left. */
+/* In place of an errno value: another process truncated or replaced the file. Only the
+ * beginning of the archive is left. */
 #define FXT_ERROR_CUT (-1)
 
 /* Returns how many of the first `bytes` bytes are whole records. The records may lie in

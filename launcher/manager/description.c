@@ -171,7 +171,7 @@ void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint
 
 static void description_send_functions(void *archive, const void *data, size_t bytes)
 {
-	fxt_archive_write_blob(archive, FXT_FUNCTION_ROW_BLOB, FXT_BLOB_PERFETTO, data, bytes);
+	fxt_archive_write_blob(archive, FXT_FUNCTION_TRACK_BLOB, FXT_BLOB_PERFETTO, data, bytes);
 }
 
 void fxt_describe_functions(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second)

@@ -62,7 +62,8 @@ static void summary_add_bytes(struct line *line, uint64_t bytes)
 	summary_add(line, unit && size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
-/* Of what could not be written only the bytes are known. */
+/* Adds what is lost. If data could not be written, its records are not known, only its
+ * bytes. */
 static void summary_add_lost(struct line *line, const struct fxt_totals *totals)
 {
 	if (totals->trace_is_lost) {

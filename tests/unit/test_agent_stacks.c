@@ -204,7 +204,7 @@ static void stack_on_stack(void **state)
 /* More coroutines than rows, each in the midst of two calls: each goes on with its own when it runs again. */
 static void more_than_rows(void **state)
 {
-	enum { MANY = AGENT_ROWS + 100 };
+	enum { MANY = AGENT_TRACKS + 100 };
 	uint64_t first = UINT64_C(0x10000000);
 	struct fxt_thread_writer *writer;
 	struct rig rig;
@@ -238,25 +238,25 @@ static void more_than_rows(void **state)
 static void rows_in_use(void **state)
 {
 	uint64_t first = UINT64_C(0x10000000);
-	struct fxt_thread_writer *writers[AGENT_ROWS], *writer;
+	struct fxt_thread_writer *writers[AGENT_TRACKS], *writer;
 	struct rig rig;
 
 	(void)state;
 	begin(&rig);
-	for (uint64_t i = 0; i < AGENT_ROWS; i++) {
+	for (uint64_t i = 0; i < AGENT_TRACKS; i++) {
 		agent_coroutine_runs(first + i * 4 * KIB, 4 * KIB, first + (i + 1) * 4 * KIB - 8);
 		writers[i] = coroutine_at(first + (i + 1) * 4 * KIB - 8, true);
 	}
 	writers[0]->busy = writers[1]->busy = FXT_WRITING;
 	agent_coroutine_runs(first - 4 * KIB, 4 * KIB, first - 8);
 	assert_ptr_equal(coroutine_at(first - 8, true), writers[2]);
-	for (uint64_t i = 0; i < AGENT_ROWS; i++)
+	for (uint64_t i = 0; i < AGENT_TRACKS; i++)
 		writers[i]->busy = FXT_WRITING;
 	agent_coroutine_runs(first - 8 * KIB, 4 * KIB, first - 4 * KIB - 8);
 	writer = coroutine_at(first - 4 * KIB - 8, true);
 	assert_null(writer);
 	assert_int_equal(agent_engine.control->lost_without_slot, 1);
-	for (uint64_t i = 0; i < AGENT_ROWS; i++)
+	for (uint64_t i = 0; i < AGENT_TRACKS; i++)
 		writers[i]->busy = FXT_IDLE;
 	agent_rig_end(&rig);
 }

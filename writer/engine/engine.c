@@ -20,8 +20,8 @@
 #include "rolling.h"
 #include "strings.h"
 
-#define BLOCKS_BYTES (FXT_SLOTS * sizeof(struct fxt_thread_writer))
-#define TIDS_BYTES   (FXT_TIDS * sizeof(struct fxt_tid))
+#define WRITERS_BYTES (FXT_SLOTS * sizeof(struct fxt_thread_writer))
+#define TIDS_BYTES    (FXT_TIDS * sizeof(struct fxt_tid))
 
 static bool engine_control_is_valid(const struct fxt_control *control)
 {
@@ -68,7 +68,7 @@ static void engine_unmap(struct fxt_engine *e)
 {
 	for (uint32_t i = 0; e->writers && i < e->control->slots_used; i++)
 		fxt_local_names_free(&e->writers[i]);
-	fxt_reserve_unmap(e->writers, BLOCKS_BYTES);
+	fxt_reserve_unmap(e->writers, WRITERS_BYTES);
 	fxt_reserve_unmap(e->tids, TIDS_BYTES);
 	fxt_reserve_unmap(e->alive, sizeof(*e->alive));
 	fxt_function_table_free(e);
@@ -93,7 +93,7 @@ static bool engine_map(struct fxt_engine *e)
 	const struct fxt_engine parent = engine_of_parent;
 
 	memset(&engine_of_parent, 0, sizeof(engine_of_parent));
-	e->writers = parent.writers ?: fxt_reserve_map(BLOCKS_BYTES);
+	e->writers = parent.writers ?: fxt_reserve_map(WRITERS_BYTES);
 	e->tids = parent.tids ?: fxt_reserve_map(TIDS_BYTES);
 	e->alive = parent.alive ?: fxt_reserve_map(sizeof(*e->alive));
 	e->functions = parent.functions;

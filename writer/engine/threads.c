@@ -18,7 +18,7 @@
 /* How many thread indices may have been given out when the last heap track gets one. The
  * others are kept for threads: without an index a thread's calls would need a thread record
  * in each chunk. */
-#define HEAP_ROW_INDICES (FXT_THREAD_LOCAL_INDEX / 2)
+#define HEAP_TRACK_INDICES (FXT_THREAD_LOCAL_INDEX / 2)
 
 /*
  * Sets the thread's koid. In a PID namespace of its own a process has another number than
@@ -191,7 +191,7 @@ static uint32_t thread_register_heap_track(struct fxt_engine *e, const struct fx
 	uint64_t words;
 
 	FXT_ASSERT_LOCKED(e);
-	if (e->next_thread >= HEAP_ROW_INDICES)
+	if (e->next_thread >= HEAP_TRACK_INDICES)
 		return 0;
 	words = fxt_heap_track_object(
 	        slot->koid, slot->name, e->process_koid, record, FXT_THREAD_OBJECT_WORDS);
