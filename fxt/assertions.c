@@ -303,7 +303,7 @@ static int assertions_learn(const char *name, const struct fxt_source *source)
 			assertions_learn_rule(&rules[i], &scan, &times, has_chosen);
 	if (has_chosen)
 		fxt_filter_free(&filter);
-	int status = fxt_report_unread(name, scan.malformed, &scan.fault);
+	int status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 
 	fxt_thread_times_free(&times);
 	fxt_scan_free(&scan);

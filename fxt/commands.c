@@ -229,12 +229,17 @@ int fxt_each_source_of(const char *command, char **files, size_t count,
 	return command_each_file(command, files, count, &(struct file_reader){.read_source = read});
 }
 
-int fxt_report_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault)
+int fxt_report_unread(const char *name, uint64_t malformed, uint64_t unknown, const struct fxt_fault *fault)
 {
 	fflush(stdout);
 	if (malformed > 0)
 		fprintf(stderr, "fxt: %s: skipped %" PRIu64 " malformed record%s; see fxt check\n", name,
 		        malformed, fxt_plural(malformed));
+	if (unknown > 0)
+		fprintf(stderr,
+		        "fxt: %s: has %" PRIu64
+		        " record%s of a kind that this fxt does not know; see fxt check\n",
+		        name, unknown, fxt_plural(unknown));
 	if (fault->reason)
 		fprintf(stderr, "fxt: %s: offset 0x%" PRIx64 ": %s\n", name, fault->offset, fault->reason);
 	return malformed > 0 || fault->reason ? FXT_BROKEN : FXT_DONE;

@@ -105,7 +105,8 @@ const char *fxt_one_trace(int argc, char **argv);
 int fxt_one_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
 
 /* Reports any part of an archive that could not be read: `malformed` records inside, and
- * everything after a fault. Returns FXT_DONE or FXT_BROKEN. */
-int fxt_report_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault);
+ * everything after a fault. Returns FXT_DONE or FXT_BROKEN. Records of an unknown kind are
+ * reported too, and break nothing: readers skip them, and what copies a trace keeps them. */
+int fxt_report_unread(const char *name, uint64_t malformed, uint64_t unknown, const struct fxt_fault *fault);
 
 #endif

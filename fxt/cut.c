@@ -130,7 +130,7 @@ static int cut_trace(
 		status = cut_write(name, &scan, file, said);
 	else
 		fxt_report_name(name, error);
-	int unread = fxt_report_unread(name, scan.malformed, &scan.fault);
+	int unread = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 
 	fxt_filter_free(&filter);
 	fxt_scan_free(&scan);

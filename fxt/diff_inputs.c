@@ -48,7 +48,7 @@ static int diff_inputs_read(const char *name, const struct fxt_source *source)
 		trace->problem = strdup(error);
 		fxt_comparison_add(&filled->comparison, side, &scan, &(struct fxt_functions){0});
 	}
-	int status = fxt_report_unread(name, scan.malformed, &scan.fault);
+	int status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 
 	trace->length_ns = fxt_scan_ns(&scan, scan.end - scan.start);
 	trace->lost = scan.records_lost;

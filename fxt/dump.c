@@ -142,11 +142,20 @@ static const char *dump_number_name(const struct fxt_view *view, const char *fie
 	return NULL;
 }
 
-static void print_value(
-        struct fxt_tables *t, const struct fxt_view *view, const struct fxt_field_value *value)
+struct dump {
+	struct fxt_tables *tables;
+	const struct fxt_view *view;
+	unsigned order;
+};
+
+static void print_value(void *context, const struct fxt_field_value *value)
 {
+	const struct dump *dump = context;
+	struct fxt_tables *t = dump->tables;
 	const char *field = value->rule->name, *name;
 
+	if (!field || value->rule->order != dump->order)
+		return;
 	switch (value->rule->type) {
 	case FXT_FIELD_ID:
 	case FXT_FIELD_FLOW:
@@ -172,7 +181,7 @@ static void print_value(
 		printf(" %s=%zu", field, value->span.bytes);
 		break;
 	default:
-		name = dump_number_name(view, field);
+		name = dump_number_name(dump->view, field);
 		if (name)
 			printf(" %s=%s", field, name);
 		else
@@ -189,14 +198,8 @@ static void print_fields(struct fxt_tables *t, const struct fxt_record *r, const
 			printf(" kind=%u", fxt_record_subtype(r->words[0]));
 		printf(" words=%zu", r->size);
 	}
-	for (unsigned order = 0; order < FXT_FIELD_ORDERS; order++) {
-		struct fxt_fields fields = fxt_fields(r);
-		struct fxt_field_value value;
-
-		while (fxt_next_field(&fields, &value))
-			if (value.rule->name && value.rule->order == order)
-				print_value(t, view, &value);
-	}
+	for (struct dump dump = {t, view, 0}; dump.order < FXT_FIELD_ORDERS; dump.order++)
+		fxt_visit_fields(r, FXT_FIELDS_ALL, print_value, &dump);
 }
 
 static int dump_file(const char *name, const struct fxt_archive *archive)
@@ -225,7 +228,7 @@ static int dump_file(const char *name, const struct fxt_archive *archive)
 		putchar('\n');
 	}
 	fxt_tables_free(&tables);
-	if (fxt_report_unread(name, 0, &cursor.fault) != FXT_DONE)
+	if (fxt_report_unread(name, 0, 0, &cursor.fault) != FXT_DONE)
 		status = FXT_BROKEN;
 	return status;
 }

@@ -293,8 +293,9 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		fxt_paths_to_ns(&tree->paths, &tree->scan);
 	if (fxt_report_changed(name, complete) != FXT_DONE)
 		return FXT_BROKEN;
-	return tree->is_heap ? fxt_report_unread(name, tree->heap.malformed, &tree->heap.fault)
-	                     : fxt_report_unread(name, tree->scan.malformed, &tree->scan.fault);
+	return tree->is_heap
+	               ? fxt_report_unread(name, tree->heap.malformed, tree->heap.unknown, &tree->heap.fault)
+	               : fxt_report_unread(name, tree->scan.malformed, tree->scan.unknown, &tree->scan.fault);
 }
 
 const char *fxt_flame_lack(const struct fxt_flame_tree *tree, enum fxt_flame_cost cost)

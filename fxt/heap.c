@@ -67,7 +67,7 @@ static int heap_take_before(const char *name, const struct fxt_archive *archive)
 
 	heap_read_wanted(&heap, archive);
 	fxt_heap_diff_add(&heap, true, &wanted);
-	int status = fxt_report_unread(name, heap.malformed, &heap.fault);
+	int status = fxt_report_unread(name, heap.malformed, heap.unknown, &heap.fault);
 
 	lost_before = heap.records_lost;
 	fxt_heap_free(&heap);
@@ -80,7 +80,7 @@ static int heap_take_after(const char *name, const struct fxt_archive *archive)
 
 	heap_read_wanted(&heap, archive);
 	fxt_heap_diff_add(&heap, false, &wanted);
-	int status = fxt_report_unread(name, heap.malformed, &heap.fault);
+	int status = fxt_report_unread(name, heap.malformed, heap.unknown, &heap.fault);
 
 	fxt_print_trace(name);
 	fxt_heap_diff_print(&wanted);
@@ -105,7 +105,7 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 		fxt_heap_print_folded(&heap, wanted.cost);
 	else
 		fxt_heap_print(&heap, name, &wanted);
-	int status = fxt_report_unread(name, heap.malformed, &heap.fault);
+	int status = fxt_report_unread(name, heap.malformed, heap.unknown, &heap.fault);
 
 	fxt_heap_free(&heap);
 	return status;

@@ -38,7 +38,7 @@ struct info {
 	struct fxt_call_categories categories;
 	uint32_t waited_name, elided_name, muted_name; /* ids of strings */
 	uint64_t kinds[FXT_KINDS_MAX];
-	uint64_t records, malformed, calls, call_bytes;
+	uint64_t records, malformed, unknown, calls, call_bytes;
 	uint64_t start, end; /* ns */
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	struct fxt_archive_state state;
@@ -137,9 +137,10 @@ static void info_on_record(struct info *info, const struct fxt_record *r)
 	}
 	fxt_tables_apply(&info->tables, &view);
 	info->kinds[fxt_kind(r->words[0])]++;
+	info->unknown += view.is_unknown;
 	fxt_view_archive_state(&view, &info->state);
 	fxt_view_cut(&view, &info->cut, &info->cut_options);
-	if (view.type == FXT_RECORD_BLOB && fxt_span_is(fxt_inline_text(view.blob.name), FXT_MERGED_BLOB))
+	if (fxt_span_is(fxt_view_blob_name(&view), FXT_MERGED_BLOB))
 		info->merged = view.blob.data;
 	if (view.type == FXT_RECORD_EVENT)
 		info_on_event(info, &view, r->size);
@@ -557,7 +558,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	fxt_elided_sums_free(&info.elided_sums);
 	fxt_muted_free(&info.muted);
 	fxt_tables_free(&info.tables);
-	return fxt_report_unread(name, info.malformed, &cursor.fault);
+	return fxt_report_unread(name, info.malformed, info.unknown, &cursor.fault);
 }
 
 int fxt_command_info(int argc, char **argv)

@@ -201,8 +201,8 @@ int fxt_command_merge(int argc, char **argv)
 	if (status == FXT_DONE)
 		status = merge_write(&m, output);
 	for (size_t i = 0; i < m.count && status != FXT_FAILED; i++)
-		if (fxt_report_unread(m.inputs[i].name, m.inputs[i].malformed, &m.inputs[i].fault) !=
-		        FXT_DONE)
+		if (fxt_report_unread(m.inputs[i].name, m.inputs[i].malformed, m.inputs[i].unknown,
+		            &m.inputs[i].fault) != FXT_DONE)
 			status = FXT_BROKEN;
 	merging_free(&m);
 	return status;

@@ -92,7 +92,7 @@ static int options_read_scan(const char *name, const struct fxt_source *source)
 	fxt_print_trace(name);
 	int answered = answer_scan(name, &scan);
 
-	status = fxt_report_unread(name, scan.malformed, &scan.fault);
+	status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 	fxt_filter_free(&filter);
 	fxt_scan_free(&scan);
 	return answered > status ? answered : status;

@@ -90,7 +90,7 @@ static int sql_read(const char *name, const char *statements)
 	}
 	fxt_sql_trace_open(&trace, name, &source, NULL);
 	bool succeeded = sql_answer(&trace, statements);
-	int status = fxt_report_unread(name, trace.scan.malformed, &trace.scan.fault);
+	int status = fxt_report_unread(name, trace.scan.malformed, trace.scan.unknown, &trace.scan.fault);
 	int changed = fxt_report_changed(name, !trace.is_short);
 
 	if (is_verbose) {

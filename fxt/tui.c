@@ -149,7 +149,7 @@ static int tui_source(const char *name, const struct fxt_source *source)
 	} else {
 		int shown = tui_show(name, &scan);
 
-		status = fxt_report_unread(name, scan.malformed, &scan.fault);
+		status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 		status = shown > status ? shown : status;
 		fxt_filter_free(&filter);
 	}

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include "reader/heap/heap.h"
+#include "reader/trace/fields.h"
 #include "reader/trace/utf8.h"
 #include "writer/shared/buffer.h"
 #include "writer/format/encode.h"
@@ -99,7 +100,7 @@ static struct fxt_needs_function *needs_add_function(
 	return &n->functions[n->function_count++];
 }
 
-static void needs_of(struct fxt_needs *n, const struct fxt_view *view);
+static void needs_of(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view);
 
 static void needs_put_function(struct fxt_needs *n, struct fxt_needs_function *function)
 {
@@ -109,7 +110,7 @@ static void needs_put_function(struct fxt_needs *n, struct fxt_needs_function *f
 	function->is_written = true;
 	if (fxt_decode(&record, &view) != NULL)
 		return;
-	needs_of(n, &view);
+	needs_of(n, &record, &view);
 	needs_put(n, record.words, record.size);
 }
 
@@ -291,50 +292,44 @@ static void needs_arguments(struct fxt_needs *n, const struct fxt_view *view)
 	}
 }
 
-static void needs_of(struct fxt_needs *n, const struct fxt_view *view)
+#define NEEDED                                                                    \
+	(FXT_FIELDS_OF(STRING) | FXT_FIELDS_OF(THREAD) | FXT_FIELDS_OF(PROCESS) | \
+	        FXT_FIELDS_OF(PROCESS_KOID) | FXT_FIELDS_OF(THREAD_KOID) | FXT_FIELDS_OF(ARGUMENTS))
+
+struct needs_visit {
+	struct fxt_needs *n;
+	const struct fxt_view *view;
+};
+
+static void needs_of_field(void *context, const struct fxt_field_value *field)
 {
-	switch (view->type) {
-	case FXT_RECORD_EVENT:
-		needs_thread(n, view->event.thread);
-		needs_string(n, view->event.category);
-		needs_string(n, view->event.name);
+	const struct needs_visit *visit = context;
+
+	switch (field->rule->type) {
+	case FXT_FIELD_STRING:
+		needs_string(visit->n, field->string);
 		break;
-	case FXT_RECORD_BLOB:
-		needs_string(n, view->blob.name);
+	case FXT_FIELD_THREAD:
+	case FXT_FIELD_PROCESS:
+		needs_thread(visit->n, field->thread);
 		break;
-	case FXT_RECORD_USERSPACE_OBJECT:
-		if (view->userspace_object.process.ref)
-			needs_thread(n, view->userspace_object.process);
-		else
-			needs_koid(n, FXT_OBJECT_PROCESS, view->userspace_object.process.process);
-		needs_string(n, view->userspace_object.name);
+	case FXT_FIELD_PROCESS_KOID:
+		needs_koid(visit->n, FXT_OBJECT_PROCESS, field->number);
 		break;
-	case FXT_RECORD_KERNEL_OBJECT:
-		needs_string(n, view->kernel_object.name);
+	case FXT_FIELD_THREAD_KOID:
+		needs_koid(visit->n, FXT_OBJECT_THREAD, field->number);
 		break;
-	case FXT_RECORD_SCHEDULING:
-		if (view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH) {
-			needs_thread(n, view->scheduling.outgoing);
-			needs_thread(n, view->scheduling.incoming);
-			break;
-		}
-		if (view->scheduling.type == FXT_SCHEDULING_CONTEXT_SWITCH)
-			needs_koid(n, FXT_OBJECT_THREAD, view->scheduling.outgoing.thread);
-		needs_koid(n, FXT_OBJECT_THREAD, view->scheduling.incoming.thread);
-		break;
-	case FXT_RECORD_LOG:
-		needs_thread(n, view->log.thread);
-		break;
-	case FXT_RECORD_LARGE:
-		needs_string(n, view->large_blob.category);
-		needs_string(n, view->large_blob.name);
-		if (view->large_blob.format == FXT_LARGE_BLOB_WITH_METADATA)
-			needs_thread(n, view->large_blob.thread);
+	case FXT_FIELD_ARGUMENTS:
+		needs_arguments(visit->n, visit->view);
 		break;
 	default:
 		break;
 	}
-	needs_arguments(n, view);
+}
+
+static void needs_of(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
+{
+	fxt_visit_fields(r, NEEDED, needs_of_field, &(struct needs_visit){n, view});
 }
 
 /* Writes the modules that wait for their provider's first record, which comes next. */
@@ -354,17 +349,17 @@ static void needs_modules(struct fxt_needs *n)
 		if (module.era != era) {
 			n->modules[kept++] = module;
 		} else if (fxt_decode(&module.record, &view) == NULL) {
-			needs_of(n, &view);
+			needs_of(n, &module.record, &view);
 			needs_put(n, module.record.words, module.record.size);
 		}
 	}
 	n->module_count = kept;
 }
 
-void fxt_needs_of(struct fxt_needs *n, const struct fxt_view *view)
+void fxt_needs_of(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
 {
 	needs_modules(n);
-	needs_of(n, view);
+	needs_of(n, r, view);
 }
 
 void fxt_needs_of_plain_call(struct fxt_needs *n, uint64_t header)

@@ -41,7 +41,7 @@ void fxt_needs_add(struct fxt_needs *n, const struct fxt_record *r, const struct
 /* Writes everything that a record needs and that is not written yet. The record is a
  * decoded one, or one with this header and references that are indices of the current
  * provider. */
-void fxt_needs_of(struct fxt_needs *n, const struct fxt_view *view);
+void fxt_needs_of(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view);
 void fxt_needs_of_plain_call(struct fxt_needs *n, uint64_t header);
 
 #endif

@@ -9,6 +9,7 @@
 #include "before.h"
 #include "links.h"
 #include "needs.h"
+#include "reader/trace/fields.h"
 #include "perfetto/function_track.h"
 #include "perfetto/heap_profile.h"
 #include "perfetto/open_calls.h"
@@ -190,22 +191,65 @@ static bool others_scheduling(struct others *s, const struct fxt_view *view, uin
 	return has_thread && fxt_filter_has_time(s->k->filter, time);
 }
 
+struct others_any {
+	struct others *s;
+	bool is_kept;
+};
+
+static void others_any_field(void *context, const struct fxt_field_value *field)
+{
+	struct others_any *any = context;
+	struct fxt_keep *k = any->s->k;
+	struct fxt_tables *t = &any->s->tables;
+	uint64_t process;
+
+	switch (field->rule->type) {
+	case FXT_FIELD_TICKS:
+		any->is_kept &= fxt_filter_has_time(k->filter, fxt_keep_time(k, t, field->number));
+		break;
+	case FXT_FIELD_THREAD:
+		any->is_kept &= fxt_keep_has_thread(k, others_koids(t, field->thread));
+		break;
+	case FXT_FIELD_PROCESS:
+		process = field->thread.ref > 0 ? others_koids(t, field->thread).process
+		                                : field->thread.process;
+		any->is_kept &= fxt_keep_has_process(k, process);
+		break;
+	case FXT_FIELD_PROCESS_KOID:
+		any->is_kept &= fxt_keep_has_process(k, field->number);
+		break;
+	case FXT_FIELD_THREAD_KOID:
+		any->is_kept &= fxt_keep_has_koid(k, field->number);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Decides on a record that has no rule of its own: it is kept with its threads, processes
+ * and times, and always if it has none. */
+static bool others_any(struct others *s, const struct fxt_record *r)
+{
+	struct others_any any = {s, true};
+
+	fxt_visit_fields(r, FXT_FIELDS_ALL, others_any_field, &any);
+	return any.is_kept;
+}
+
 /* Decides on an object. Objects of a heap, which some older traces have, have a path and
  * are kept with their allocation. Places of functions and nodes of call paths are
  * written when a kept record needs them. */
-static bool others_object(struct others *s, const struct fxt_view *view, uint64_t offset)
+static bool others_object(struct others *s, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_tables *t = &s->tables;
-	struct fxt_thread process = view->userspace_object.process;
 	struct fxt_argument path;
 
 	if (fxt_tables_argument(t, view, "path", &path)) {
-		s->object_offset = offset;
+		s->object_offset = r->offset;
 		s->object_pointer = view->userspace_object.pointer;
 		return false;
 	}
-	return !(view->userspace_object.pointer >> 63) && !fxt_needs_is_function(t, view) &&
-	       fxt_keep_has_process(s->k, process.ref ? others_koids(t, process).process : process.process);
+	return !(view->userspace_object.pointer >> 63) && !fxt_needs_is_function(t, view) && others_any(s, r);
 }
 
 static bool others_blob(struct others *s, const struct fxt_view *view)
@@ -217,16 +261,8 @@ static bool others_blob(struct others *s, const struct fxt_view *view)
 	       !fxt_span_is(name, FXT_OPEN_CALLS_BLOB) && !fxt_span_is(name, FXT_CUT_BLOB);
 }
 
-static bool others_moment(struct others *s, struct fxt_thread thread, uint64_t ticks)
-{
-	struct fxt_tables *t = &s->tables;
-
-	return fxt_keep_has_thread(s->k, others_koids(t, thread)) &&
-	       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, ticks));
-}
-
 /* Live blocks belong to the process, so the thread of the record does not matter. */
-static bool others_large_blob(struct others *s, const struct fxt_view *view)
+static bool others_large_blob(struct others *s, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_tables *t = &s->tables;
 	struct fxt_view counters;
@@ -234,15 +270,14 @@ static bool others_large_blob(struct others *s, const struct fxt_view *view)
 	if (fxt_view_heap_counters(view, &counters))
 		return fxt_keep_has_process(s->k, others_koids(t, counters.event.thread).process) &&
 		       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, counters.event.ticks));
-	return view->large_blob.format != FXT_LARGE_BLOB_WITH_METADATA ||
-	       others_moment(s, view->large_blob.thread, view->large_blob.ticks);
+	return others_any(s, r);
 }
 
 /* Decides on a record that is no plain call. Records that the tables take over are left
  * to write.c. */
-static bool others_record(struct others *s, const struct fxt_view *view, uint64_t offset)
+static bool others_record(struct others *s, const struct fxt_record *r, const struct fxt_view *view)
 {
-	struct others_full full = {.offset = offset};
+	struct others_full full = {.offset = r->offset};
 
 	switch (view->type) {
 	case FXT_RECORD_METADATA:
@@ -254,24 +289,27 @@ static bool others_record(struct others *s, const struct fxt_view *view, uint64_
 			fxt_spill_add(&s->full, &full);
 		}
 		return false;
+	case FXT_RECORD_INITIALIZATION:
+	case FXT_RECORD_STRING:
+	case FXT_RECORD_THREAD:
+		return false;
 	case FXT_RECORD_EVENT:
-		return others_event(s, view, offset);
+		return others_event(s, view, r->offset);
 	case FXT_RECORD_BLOB:
 		return others_blob(s, view);
 	case FXT_RECORD_USERSPACE_OBJECT:
-		return others_object(s, view, offset);
+		return others_object(s, r, view);
 	case FXT_RECORD_KERNEL_OBJECT:
 		return view->kernel_object.type != FXT_OBJECT_PROCESS &&
 		       view->kernel_object.type != FXT_OBJECT_THREAD;
 	case FXT_RECORD_SCHEDULING:
-		return others_scheduling(s, view, offset);
+		return others_scheduling(s, view, r->offset);
 	case FXT_RECORD_LOG:
-		return !fxt_begins_with(view->log.text, "{{{") &&
-		       others_moment(s, view->log.thread, view->log.ticks);
+		return !fxt_begins_with(view->log.text, "{{{") && others_any(s, r);
 	case FXT_RECORD_LARGE:
-		return others_large_blob(s, view);
+		return others_large_blob(s, r, view);
 	default:
-		return false;
+		return others_any(s, r);
 	}
 }
 
@@ -312,7 +350,7 @@ void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
 		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
 			continue;
 		fxt_tables_apply(&s.tables, &view);
-		bool is_kept = others_record(&s, &view, r.offset);
+		bool is_kept = others_record(&s, &r, &view);
 
 		if (view.type != FXT_RECORD_USERSPACE_OBJECT)
 			s.object_offset = 0;

@@ -143,7 +143,7 @@ static void cut_put(struct cut *c, const struct fxt_record *r, const struct fxt_
 {
 	const char *mark = view->type == FXT_RECORD_EVENT ? cut_mark_of(c, view) : NULL;
 
-	fxt_needs_of(&c->needs, view);
+	fxt_needs_of(&c->needs, r, view);
 	fxt_open_calls_take(&c->open, &c->needs.sections.tables, view);
 	cut_put_object(c);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT) {

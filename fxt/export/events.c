@@ -6,7 +6,7 @@
 void fxt_export_scan(struct fxt_export *e, struct fxt_scan *scan)
 {
 	fxt_scan(scan, e->source, NULL);
-	int status = fxt_report_unread(e->name, scan->malformed, &scan->fault);
+	int status = fxt_report_unread(e->name, scan->malformed, scan->unknown, &scan->fault);
 
 	if (status > e->status)
 		e->status = status;

@@ -87,7 +87,7 @@ bool fxt_export_scan_chosen(struct fxt_export *e, struct fxt_scan *scan, struct 
 		e->status = FXT_FAILED;
 		return false;
 	}
-	e->status = fxt_report_unread(e->name, scan->malformed, &scan->fault);
+	e->status = fxt_report_unread(e->name, scan->malformed, scan->unknown, &scan->fault);
 	return true;
 }
 

@@ -22,7 +22,8 @@ void fxt_export_tables_close(struct fxt_export *e, struct fxt_export_tables *tab
 	struct fxt_sql_trace *trace = &tables->trace;
 
 	fxt_sql_close(tables->database, trace);
-	int unread = fxt_report_unread(e->name, trace->scan.malformed, &trace->scan.fault);
+	int unread =
+	        fxt_report_unread(e->name, trace->scan.malformed, trace->scan.unknown, &trace->scan.fault);
 	int changed = fxt_report_changed(e->name, !trace->is_short);
 
 	if (unread > e->status)

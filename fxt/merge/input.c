@@ -13,7 +13,6 @@ struct input_reader {
 	struct fxt_merge_input *input;
 	struct fxt_merge_clock *clock;
 	struct fxt_tables tables;
-	const struct fxt_record *record;
 };
 
 static void input_on_time(struct fxt_merge_input *input, uint64_t ticks)
@@ -22,15 +21,17 @@ static void input_on_time(struct fxt_merge_input *input, uint64_t ticks)
 		input->earliest = ticks;
 }
 
-static void input_on_field(void *context, enum fxt_merge_field field, size_t index)
+static uint64_t input_on_field(void *context, enum fxt_merge_field field, uint64_t value)
 {
-	struct input_reader *reader = context;
-	uint64_t word = reader->record->words[index];
+	struct fxt_merge_input *input = context;
 
 	if (field == FXT_MERGE_KOID || field == FXT_MERGE_MENTION)
-		fxt_merge_koids_add(&reader->input->koids, word, field == FXT_MERGE_KOID);
+		fxt_merge_koids_add(&input->koids, value, field == FXT_MERGE_KOID);
 	else if (field == FXT_MERGE_FLOW)
-		fxt_merge_koids_add_flow(&reader->input->koids, word);
+		fxt_merge_koids_add_flow(&input->koids, value);
+	else if (field == FXT_MERGE_CPU && value >= input->cpus)
+		input->cpus = (unsigned)value + 1;
+	return value;
 }
 
 /* Notes an anchor. The first one of a trace belongs to its beginning, the last one to its
@@ -55,7 +56,7 @@ static void input_on_blob(struct input_reader *reader, const struct fxt_view *vi
 		input_on_anchor(reader->clock, &anchor);
 	fxt_view_archive_state(view, &reader->input->state);
 	fxt_view_cut(view, &reader->input->cut, &reader->input->cut_options);
-	reader->input->has_profiles |= fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
+	reader->input->has_profiles |= fxt_span_is(fxt_view_blob_name(view), FXT_HEAP_PROFILE_BLOB);
 }
 
 /* Notes the clock rate of a provider. Returns false if an earlier provider has another
@@ -79,14 +80,11 @@ static bool input_on_record(struct input_reader *reader, const struct fxt_record
 		return true;
 	}
 	fxt_tables_apply(&reader->tables, &view);
-	reader->record = r;
-	fxt_merge_fields(&reader->tables, r, &view, input_on_field, reader);
+	input->unknown += view.is_unknown;
+	fxt_merge_fields(&reader->tables, r, &view, NULL, input_on_field, input);
 	if (view.type == FXT_RECORD_EVENT)
 		input_on_time(input, view.event.ticks);
-	else if (view.type == FXT_RECORD_BLOB)
-		input_on_blob(reader, &view);
-	else if (view.type == FXT_RECORD_SCHEDULING && view.scheduling.cpu >= input->cpus)
-		input->cpus = view.scheduling.cpu + 1u;
+	input_on_blob(reader, &view);
 	return view.type != FXT_RECORD_INITIALIZATION ||
 	       input_on_rate(reader->clock, view.initialization.ticks_per_second);
 }

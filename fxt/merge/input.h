@@ -18,6 +18,7 @@ struct fxt_merge_input {
 	struct fxt_span cut_options; /* points into the archive */
 	struct fxt_fault fault;
 	uint64_t malformed; /* malformed records, which are left out */
+	uint64_t unknown;   /* records of unknown kinds, which are kept as they are */
 	uint64_t earliest;  /* the time of its earliest event, in ticks; UINT64_MAX: it
 	                       has none */
 	bool has_profiles;  /* it has heap profiles for viewers */

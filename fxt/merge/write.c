@@ -109,36 +109,24 @@ static void merge_initialization(struct merge *m)
 
 /* ---- records that are changed ---- */
 
-static void merge_field(void *context, enum fxt_merge_field field, size_t index)
+static uint64_t merge_field(void *context, enum fxt_merge_field field, uint64_t value)
 {
-	struct merge *m = context;
-	uint64_t *word = &m->record[index];
+	const struct merge *m = context;
 
 	switch (field) {
 	case FXT_MERGE_TIME:
-		*word = fxt_merge_time(m->line, *word);
-		break;
+		return fxt_merge_time(m->line, value);
 	case FXT_MERGE_DURATION:
-		*word = fxt_merge_duration(m->line, (int64_t)*word);
-		break;
+		return fxt_merge_duration(m->line, (int64_t)value);
 	case FXT_MERGE_KOID:
 	case FXT_MERGE_MENTION:
-		*word = fxt_merge_koid(&m->input->koids, *word);
-		break;
+		return fxt_merge_koid(&m->input->koids, value);
 	case FXT_MERGE_FLOW:
-		*word = fxt_merge_flow(&m->input->koids, *word);
-		break;
+		return fxt_merge_flow(&m->input->koids, value);
+	case FXT_MERGE_CPU: /* those of another machine get other numbers */
+		return value + m->input->first_cpu;
 	}
-}
-
-/* Changes the number of the CPU, so that no two machines share one. */
-static void merge_cpu(struct merge *m, const struct fxt_view *view)
-{
-	bool is_legacy = view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH;
-	unsigned shift = is_legacy ? 16 : 20;
-	uint64_t mask = is_legacy ? 0xff : 0xffff, cpu = (view->scheduling.cpu + m->input->first_cpu) & mask;
-
-	m->record[0] = (m->record[0] & ~(mask << shift)) | cpu << shift;
+	return value;
 }
 
 /* Notes the source position of a function for the track of functions, which is made anew
@@ -174,9 +162,7 @@ static void merge_owned(struct merge *m, const struct fxt_record *r, const struc
 		m->record = fxt_resize(m->record, m->room, sizeof(*m->record));
 	}
 	memcpy(m->record, r->words, r->size * sizeof(*m->record));
-	fxt_merge_fields(&m->tables, r, view, merge_field, m);
-	if (view->type == FXT_RECORD_SCHEDULING && m->input->first_cpu > 0)
-		merge_cpu(m, view);
+	fxt_merge_fields(&m->tables, r, view, m->record, merge_field, m);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT)
 		merge_function(m, view);
 	merge_put(m, m->record, r->size);

@@ -243,9 +243,9 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 	fxt_tables_apply(&h->tables, view);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		heap_read_node(h, view);
-	if (view->type == FXT_RECORD_BLOB)
-		heap_read_cut(h, view);
-	if (h->with_curves && view->type == FXT_RECORD_LARGE)
+	heap_read_cut(h, view);
+	h->unknown += view->is_unknown;
+	if (h->with_curves)
 		heap_read_sums(h, view);
 	if (view->type == FXT_RECORD_EVENT) {
 		heap_note_start(h, view->event.ticks);

@@ -149,7 +149,7 @@ struct fxt_heap {
 	size_t process_count, node_count, mention_count;
 	uint64_t block_count;
 	uint64_t records_lost;
-	uint64_t malformed;
+	uint64_t malformed, unknown;
 	struct fxt_fault fault;
 
 	bool with_pointers, with_curves;

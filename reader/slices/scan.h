@@ -107,11 +107,13 @@ struct fxt_scan {
 	struct fxt_out_of_order *out_of_order_of; /* by thread; thread_count of them */
 	size_t thread_count;
 
-	uint64_t start, end;            /* of the trace: the first and the last moment of any
+	uint64_t start, end; /* of the trace: the first and the last moment of any
 	                                   event except page faults. For a part, `start` is
 	                                   that of the whole trace, so that times since then
 	                                   mean the same */
-	uint64_t records, malformed;    /* malformed records cannot be read and were left out */
+	uint64_t records, malformed,
+	        unknown;                /* malformed records cannot be read, those of an unknown kind are
+	                                       * skipped */
 	uint64_t ends_without_begin;    /* left out too */
 	uint64_t records_lost;          /* sums reported by the tracer's slices and events:
 	                                   records that found no room */

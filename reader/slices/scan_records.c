@@ -89,6 +89,7 @@ void fxt_scan_on_record(struct fxt_scanner *s, const struct fxt_record *r)
 		s->scan->malformed++;
 		return;
 	}
+	s->scan->unknown += view.is_unknown;
 	s->scan->tables.offset = r->offset;
 	fxt_tables_apply(&s->scan->tables, &view);
 	fxt_view_archive_state(&view, &s->scan->state);

@@ -206,11 +206,17 @@ static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 	return (struct fxt_span){string.text, string.ref & ~FXT_STRING_INLINE_BIT};
 }
 
+/* The inline name of a blob; nothing for other records and names. */
+static inline struct fxt_span fxt_view_blob_name(const struct fxt_view *view)
+{
+	return view->type == FXT_RECORD_BLOB ? fxt_inline_text(view->blob.name) : (struct fxt_span){0};
+}
+
 /* True if a decoded record is an anchor (writer/format/anchor.h); *anchor is then set. */
 static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_anchor *anchor)
 {
-	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*anchor) ||
-	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_ANCHOR_BLOB))
+	if (!fxt_span_is(fxt_view_blob_name(view), FXT_ANCHOR_BLOB) ||
+	        view->blob.data.bytes != sizeof(*anchor))
 		return false;
 	memcpy(anchor, view->blob.data.data, sizeof(*anchor));
 	return true;
@@ -224,10 +230,10 @@ bool fxt_view_heap_counters(const struct fxt_view *view, struct fxt_view *counte
  * *state is then set. */
 static inline bool fxt_view_archive_state(const struct fxt_view *view, struct fxt_archive_state *state)
 {
-	size_t bytes = view->type == FXT_RECORD_BLOB ? view->blob.data.bytes : 0;
+	size_t bytes = view->blob.data.bytes;
 
-	if ((bytes != sizeof(*state) && bytes != FXT_ARCHIVE_STATE_LEAST_BYTES) ||
-	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_ARCHIVE_STATE_BLOB))
+	if (!fxt_span_is(fxt_view_blob_name(view), FXT_ARCHIVE_STATE_BLOB) ||
+	        (bytes != sizeof(*state) && bytes != FXT_ARCHIVE_STATE_LEAST_BYTES))
 		return false;
 	*state = (struct fxt_archive_state){0};
 	memcpy(state, view->blob.data.data, bytes);

@@ -37,8 +37,7 @@ static inline bool fxt_view_cut(const struct fxt_view *view, struct fxt_cut *cut
 {
 	struct fxt_cut said;
 
-	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes < sizeof(said) ||
-	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_CUT_BLOB))
+	if (!fxt_span_is(fxt_view_blob_name(view), FXT_CUT_BLOB) || view->blob.data.bytes < sizeof(said))
 		return false;
 	memcpy(&said, view->blob.data.data, sizeof(said));
 	if (said.what == 0 || said.ticks_per_second == 0 || said.from >= said.to || said.start > said.end)

@@ -10,6 +10,7 @@
 #ifndef FXT_READER_FIELDS_H
 #define FXT_READER_FIELDS_H
 
+#include <limits.h>
 #include "cursor.h"
 
 enum fxt_field_type {
@@ -45,7 +46,7 @@ struct fxt_field_rule {
 
 struct fxt_field_value {
 	const struct fxt_field_rule *rule;
-	const uint64_t *at; /* where its own words begin, or would begin */
+	const uint64_t *at, *end; /* its own words; none if it stands in a header word */
 	union {
 		uint64_t number;
 		struct fxt_string string;
@@ -55,24 +56,14 @@ struct fxt_field_value {
 	};
 };
 
-/* The rest of a record, and why it is malformed; NULL: it is not, so far. */
-struct fxt_rest {
-	const uint64_t *next, *end;
-	const char *reason;
-};
+/* One bit for a type of field. */
+#define FXT_FIELDS_OF(type) (1u << FXT_FIELD_##type)
+#define FXT_FIELDS_ALL      UINT_MAX
 
-/* Goes over the fields of a record. */
-struct fxt_fields {
-	const uint64_t *words; /* of the record */
-	struct fxt_rest rest;
-	const struct fxt_field_rule *rule, *last_rule;
-};
+typedef void fxt_field_visit(void *context, const struct fxt_field_value *field);
 
-struct fxt_fields fxt_fields(const struct fxt_record *r);
-
-/* Takes the next field; returns false after the last one, and where the record is
- * malformed. */
-bool fxt_next_field(struct fxt_fields *fields, struct fxt_field_value *field);
+/* Visits the fields of the wanted types of a decoded record, in the order of the table. */
+void fxt_visit_fields(const struct fxt_record *r, unsigned wanted, fxt_field_visit *visit, void *context);
 
 /* The kind of a record, below FXT_KINDS_MAX; kinds of one name are one kind here. */
 enum { FXT_KINDS_MAX = 64 };

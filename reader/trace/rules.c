@@ -14,6 +14,8 @@ struct trial {
 	struct fxt_verdict *verdict;
 	struct fxt_tables *tables;
 	uint64_t offset;
+	uint64_t used[2]; /* the bits of the header words that fields have; all of a second
+	                     one that the record does not have */
 };
 
 static void break_rule(const struct trial *trial, const char *rule)
@@ -150,46 +152,48 @@ static void check_arguments(struct trial trial, const struct fxt_record *r, cons
 
 /* ---- fields ---- */
 
+static void check_field(void *context, const struct fxt_field_value *field)
+{
+	const struct fxt_field_rule *rule = field->rule;
+	struct trial *trial = context;
+
+	if (rule->bits > 0)
+		trial->used[rule->word] |= BITS(rule->first_bit, rule->first_bit + rule->bits - 1);
+	switch (rule->type) {
+	case FXT_FIELD_HEADER:
+		trial->used[1] = 0;
+		break;
+	case FXT_FIELD_TICKS:
+		check_ticks(trial, field->number);
+		break;
+	case FXT_FIELD_STRING:
+		check_string(trial, field->string);
+		break;
+	case FXT_FIELD_THREAD:
+	case FXT_FIELD_PROCESS:
+		check_thread(trial, field->thread);
+		break;
+	case FXT_FIELD_TEXT:
+		check_text(trial, field->span);
+		break;
+	case FXT_FIELD_DATA:
+		check_padding(trial, field->span);
+		break;
+	default:
+		break;
+	}
+}
+
 /* Checks what the table of fields says: references, texts, times, and that the bits of no
  * field are zero. */
-static void check_fields(const struct trial *trial, const struct fxt_record *r)
+static void check_fields(struct trial *trial, const struct fxt_record *r)
 {
-	struct fxt_fields fields = fxt_fields(r);
-	struct fxt_field_value field;
-	uint64_t used[2] = {fxt_header_bits(r->words[0]), UINT64_MAX};
-
-	while (fxt_next_field(&fields, &field)) {
-		const struct fxt_field_rule *rule = field.rule;
-
-		if (rule->bits > 0)
-			used[rule->word] |= BITS(rule->first_bit, rule->first_bit + rule->bits - 1);
-		switch (rule->type) {
-		case FXT_FIELD_HEADER:
-			used[1] = 0;
-			break;
-		case FXT_FIELD_TICKS:
-			check_ticks(trial, field.number);
-			break;
-		case FXT_FIELD_STRING:
-			check_string(trial, field.string);
-			break;
-		case FXT_FIELD_THREAD:
-		case FXT_FIELD_PROCESS:
-			check_thread(trial, field.thread);
-			break;
-		case FXT_FIELD_TEXT:
-			check_text(trial, field.span);
-			break;
-		case FXT_FIELD_DATA:
-			check_padding(trial, field.span);
-			break;
-		default:
-			break;
-		}
-	}
-	check_reserved(trial, r->words[0], ~used[0]);
-	if (used[1] != UINT64_MAX)
-		check_reserved(trial, r->words[1], ~used[1]);
+	trial->used[0] = fxt_header_bits(r->words[0]);
+	trial->used[1] = UINT64_MAX;
+	fxt_visit_fields(r, FXT_FIELDS_ALL, check_field, trial);
+	check_reserved(trial, r->words[0], ~trial->used[0]);
+	if (trial->used[1] != UINT64_MAX)
+		check_reserved(trial, r->words[1], ~trial->used[1]);
 }
 
 /* ---- records ---- */
@@ -315,7 +319,7 @@ static void check_kind(const struct trial *trial, uint64_t header, const struct 
 void fxt_check_record(struct fxt_verdict *verdict, struct fxt_tables *t, const struct fxt_record *r,
         const struct fxt_view *view)
 {
-	struct trial trial = {verdict, t, r->offset};
+	struct trial trial = {.verdict = verdict, .tables = t, .offset = r->offset};
 
 	check_kind(&trial, r->words[0], view);
 	if (view->type != FXT_RECORD_OTHER || !view->is_unknown)

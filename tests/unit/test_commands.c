@@ -180,21 +180,27 @@ static void check(void **state)
 	assert_string_equal(complained, "");
 }
 
-/* A record of an unknown type is skipped: every command goes on after it. */
+/* Records of an unknown type, or of an unknown kind of a type, are skipped alike: every
+ * command goes on after them, and counts them once. */
 static void unknown_records(void **state)
 {
 	(void)state;
 	begin_trace(&trace);
-	put_words(&trace, (const uint64_t[]){0x2a, 1}, 2);
+	put_words(&trace, (const uint64_t[]){0x2a, 1, 0x3000000000000038, 10, 0, 0x0000000000050010}, 6);
 	assert_int_equal(RUN(dump), FXT_DONE);
-	HAS_LINES("0x00000090 unknown type=10 words=2");
-	assert_int_equal(RUN(info), FXT_DONE);
-	HAS_LINES("           1  unknown");
-	assert_int_equal(RUN(report), FXT_DONE);
+	HAS_LINES("0x00000090 unknown type=10 words=2", "0x000000a0 unknown type=8 kind=3 words=3",
+	        "0x000000b8 unknown type=0 kind=5 words=1");
 	assert_string_equal(complained, "");
+	assert_int_equal(RUN(info), FXT_DONE);
+	HAS_LINES("           3  unknown");
+	assert_int_equal(RUN(report), FXT_DONE);
+	assert_string_equal(
+	        complained, "fxt: -: has 3 records of a kind that this fxt does not know; see fxt check\n");
 	assert_int_equal(RUN(check), FXT_DONE);
 	assert_string_equal(printed, "-: offset 0x90: warning: unknown type of record (type 10)\n"
-	                             "-: ok, 10 records, 1 warning\n");
+	                             "-: offset 0xa0: warning: unknown type of record (type 8, kind 3)\n"
+	                             "-: offset 0xb8: warning: unknown type of record (type 0, kind 5)\n"
+	                             "-: ok, 12 records, 3 warnings\n");
 }
 
 /* Violations are reported in the order of the file, whenever they are found: here only at
