@@ -48,5 +48,5 @@ int fxt_command_symbolize(int argc, char **argv)
 	if (result.unknown > 0)
 		fprintf(stderr, "fxt: %s: no name is known for %" PRIu64 " of %" PRIu64 " functions\n", file,
 		        result.unknown, result.functions);
-	return fxt_report_unread(file, 0, 0, &result.fault);
+	return fxt_report_unread(file, 0, result.records_unknown, &result.fault);
 }

@@ -14,6 +14,7 @@
 #include "perfetto/heap_profile.h"
 #include "modules.h"
 #include "naming.h"
+#include "reader/trace/fields.h"
 #include "reader/trace/rate.h"
 #include "reader/trace/sink.h"
 #include "writer/format/encode.h"
@@ -270,15 +271,24 @@ static int take_announcement(struct rewrite *rewrite, const struct fxt_view *vie
 	return fxt_modules_announce(&rewrite->provider->modules, &rewrite->images, &markup);
 }
 
-/* True if a blob is one of our heap profiles, and not another packet for the Perfetto
- * UI. */
 static bool is_heap_profile(const struct fxt_view *view)
 {
-	return view->blob.type == FXT_BLOB_PERFETTO &&
-	       fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
+	return fxt_span_is(fxt_view_blob_name(view), FXT_HEAP_PROFILE_BLOB) &&
+	       view->blob.type == FXT_BLOB_PERFETTO;
 }
 
-/* Rewrites a record that is not a plain call; a malformed one stays as it is. */
+/* True for the node of a call path and for heap counters: these records show that there is
+ * a heap. */
+static bool is_of_heap(const struct fxt_view *view)
+{
+	struct fxt_view counters;
+
+	return (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63) ||
+	       fxt_view_heap_counters(view, &counters);
+}
+
+/* Rewrites a record that is not a plain call; a malformed one stays as it is, and so does
+ * one that has nothing to be rewritten. */
 static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 {
 	bool symbols = rewrite->options->symbols;
@@ -286,52 +296,24 @@ static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 
 	if (fxt_decode(record, &view) != NULL)
 		return 0;
+	rewrite->result->records_unknown += view.is_unknown;
+	rewrite->has_profile |= is_heap_profile(&view);
+	rewrite->has_heap |= is_of_heap(&view);
+	learn_process(rewrite->provider, &view);
 	switch (view.type) {
 	case FXT_RECORD_METADATA:
 		return take_provider(rewrite, record, &view);
 	case FXT_RECORD_INITIALIZATION:
 		return rewrite_initialization(rewrite, record);
-	case FXT_RECORD_THREAD:
-	case FXT_RECORD_KERNEL_OBJECT:
-		learn_process(rewrite->provider, &view);
-		return 0;
 	case FXT_RECORD_LOG:
 		return symbols ? take_announcement(rewrite, &view) : 0;
 	case FXT_RECORD_STRING:
 		return symbols ? rewrite_string(rewrite, record, &view) : 0;
-	case FXT_RECORD_BLOB:
-		rewrite->has_profile |= is_heap_profile(&view);
-		return 0;
 	case FXT_RECORD_EVENT:
 		return symbols ? rewrite_event(rewrite, record, &view) : 0;
 	default:
 		return 0;
 	}
-}
-
-/* True for the node of a call path and for heap counters: these records show that there is
- * a heap. */
-static bool is_of_heap(const struct fxt_record *record)
-{
-	struct fxt_view view, counters;
-
-	if (fxt_record_type(record->words[0]) == FXT_RECORD_LARGE)
-		return fxt_decode(record, &view) == NULL && fxt_view_heap_counters(&view, &counters);
-	return fxt_record_type(record->words[0]) == FXT_RECORD_USERSPACE_OBJECT && record->size > 1 &&
-	       record->words[1] >> 63;
-}
-
-/* True if a record may have to be rewritten. Among events these are the ones with an inline
- * name. The records of a heap are never rewritten: userspace objects, which refer to names
- * by index, and large blobs. */
-static bool records_is_of_interest(uint64_t header)
-{
-	enum fxt_record_type type = fxt_record_type(header);
-
-	return type == FXT_RECORD_EVENT
-	               ? header >> 63
-	               : type != FXT_RECORD_SCHEDULING && type != FXT_RECORD_USERSPACE_OBJECT &&
-	                         type != FXT_RECORD_LARGE;
 }
 
 /* True if a record is an event that was cleared. Each provider's cleared parts come in the
@@ -367,17 +349,19 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 
 	rewrite->copied = cursor.first;
 	while (!failed && fxt_next(&cursor, &record)) {
-		if (rewrite->first_ticks == 0 && record.size > 1 &&
-		        fxt_record_type(record.words[0]) == FXT_RECORD_EVENT)
+		uint64_t header = record.words[0];
+		bool is_event = fxt_record_type(header) == FXT_RECORD_EVENT;
+
+		if (rewrite->first_ticks == 0 && record.size > 1 && is_event)
 			rewrite->first_ticks = record.words[1];
 		if (is_cleared(rewrite, &record))
 			failed = replace_record(rewrite, &record, 0);
-		else if (records_is_of_interest(record.words[0]))
+		else if (!is_event || header >> 63) /* a name by index needs no rewriting */
 			failed = take_record(rewrite, &record);
 		else if (is_excluded(rewrite, &record))
 			failed = drop_call(rewrite, &record);
-		else
-			rewrite->has_heap |= is_of_heap(&record);
+		else if (!fxt_is_plain_call(header))
+			rewrite->result->records_unknown += fxt_is_unknown(header);
 		if (!failed && cursor.next - rewrite->copied >= (ptrdiff_t)(FXT_SINK_BLOCK_BYTES / 8))
 			failed = copy_until(rewrite, cursor.next);
 	}
@@ -484,9 +468,10 @@ static bool lacks_profiles(const struct fxt_archive *archive)
 	struct fxt_view view;
 
 	while (!has_profile && fxt_next(&cursor, &record)) {
-		has_heap |= is_of_heap(&record);
-		if (fxt_record_type(record.words[0]) == FXT_RECORD_BLOB)
-			has_profile = fxt_decode(&record, &view) == NULL && is_heap_profile(&view);
+		if (fxt_is_plain_call(record.words[0]) || fxt_decode(&record, &view) != NULL)
+			continue;
+		has_heap |= is_of_heap(&view);
+		has_profile = is_heap_profile(&view);
 	}
 	return has_heap && !has_profile;
 }

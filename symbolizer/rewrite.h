@@ -76,7 +76,8 @@ struct fxt_rewrite_result {
 	uint64_t functions; /* placeholders replaced */
 	uint64_t unknown;   /* among these, shown as module+0x1234 or as a bare address */
 	uint64_t calls_left_out;
-	struct fxt_fault fault; /* where the input ended early; the rest was left out */
+	uint64_t records_unknown; /* records of kinds that are not known, copied as they are */
+	struct fxt_fault fault;   /* where the input ended early; the rest was left out */
 };
 
 /*

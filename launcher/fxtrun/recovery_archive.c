@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "reader/trace/fields.h"
 #include "writer/shared/atomics.h"
-#include "writer/format/format.h"
 
 /* The entry of the provider that will write the records from `at` on again; NULL: the
  * records stay. */
@@ -25,21 +25,6 @@ static struct fxt_ledger_entry *recovery_takes_again(
 	page = fxt_ledger_page(entry);
 	return entry->identity.id && page->state != FXT_STATE_DONE && at >= page->archive_bytes ? entry
 	                                                                                        : NULL;
-}
-
-/* True for a record of the manager's own, which cannot be taken again: agents write no
- * blobs. The initialization record is kept with them, because it may stand before the first
- * of a provider's live sums (writer/engine/heap.h). */
-static bool recovery_is_managers(uint64_t header)
-{
-	switch (fxt_record_type(header)) {
-	case FXT_RECORD_BLOB:
-	case FXT_RECORD_LARGE:
-	case FXT_RECORD_INITIALIZATION:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* The offset of the first record that may have to be dropped; its section is *section. */
@@ -81,7 +66,9 @@ static uint64_t recovery_drop(const struct fxt_recovery *r, uint8_t *archive, ui
 		again = recovery_takes_again(r, *section, is_segment ? UINT64_MAX : at);
 		if (again && is_metadata && kind == FXT_METADATA_PROVIDER_INFO)
 			again->identity.announced = true;
-		if (again && !is_metadata && !recovery_is_managers(header))
+		/* An initialization record may stand before the first of a provider's live sums
+		 * (writer/engine/heap.h), so it is kept too. */
+		if (again && !fxt_is_kept_in_recovery(header))
 			continue;
 		memmove(archive + to, archive + at, words * 8);
 		to += words * 8;

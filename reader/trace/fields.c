@@ -156,9 +156,10 @@ static const struct {
         [FXT_RECORD_LARGE] = {36, 0xff}, /* its type and format */
 };
 
-/* Who writes records of a kind. */
-#define MANAGER true
-#define AGENT   false
+/* What becomes of records of a kind in a recovered archive where their provider's are
+ * collected again: those of an agent come again, those of the manager are kept. */
+#define KEPT  true
+#define AGAIN false
 
 /* Subtypes of more than one value, or of no name. */
 #define ANY              0
@@ -168,44 +169,44 @@ static const struct {
 #define WITH_METADATA    FXT_LARGE_RECORD_BLOB | FXT_LARGE_BLOB_WITH_METADATA << 4
 #define WITHOUT_METADATA FXT_LARGE_RECORD_BLOB | FXT_LARGE_BLOB_WITHOUT_METADATA << 4
 
-/* The kinds, in the order in which fxt info lists them: name, record type, subtype, writer,
+/* The kinds, in the order in which fxt info lists them: name, record type, subtype, recovery,
  * fields. Those of one name are neighbours. */
-#define KINDS                                                                                        \
-	KIND("magic", METADATA, FXT_METADATA_TRACE_INFO, MANAGER, magic)                             \
-	KIND("provider-info", METADATA, FXT_METADATA_PROVIDER_INFO, MANAGER, provider_info)          \
-	KIND("provider-section", METADATA, FXT_METADATA_PROVIDER_SECTION, MANAGER, provider_section) \
-	KIND("provider-event", METADATA, FXT_METADATA_PROVIDER_EVENT, MANAGER, provider_event)       \
-	KIND("initialization", INITIALIZATION, ANY, MANAGER, initialization)                         \
-	KIND("string", STRING, ANY, AGENT, string)                                                   \
-	KIND("thread", THREAD, ANY, AGENT, thread)                                                   \
-	KIND("kernel-object", KERNEL_OBJECT, FXT_OBJECT_PROCESS, AGENT, process_object)              \
-	KIND("kernel-object", KERNEL_OBJECT, FXT_OBJECT_THREAD, AGENT, thread_object)                \
-	KIND("kernel-object", KERNEL_OBJECT, NO_OBJECT, AGENT, kernel_object)                        \
-	KIND("kernel-object", KERNEL_OBJECT, OTHER_OBJECTS, AGENT, kernel_object)                    \
-	KIND("duration-begin", EVENT, FXT_EVENT_DURATION_BEGIN, AGENT, event)                        \
-	KIND("duration-end", EVENT, FXT_EVENT_DURATION_END, AGENT, event)                            \
-	KIND("duration-complete", EVENT, FXT_EVENT_DURATION_COMPLETE, AGENT, slice)                  \
-	KIND("instant", EVENT, FXT_EVENT_INSTANT, AGENT, event)                                      \
-	KIND("counter", EVENT, FXT_EVENT_COUNTER, AGENT, counter)                                    \
-	KIND("async-begin", EVENT, FXT_EVENT_ASYNC_BEGIN, AGENT, link)                               \
-	KIND("async-instant", EVENT, FXT_EVENT_ASYNC_INSTANT, AGENT, link)                           \
-	KIND("async-end", EVENT, FXT_EVENT_ASYNC_END, AGENT, link)                                   \
-	KIND("flow-begin", EVENT, FXT_EVENT_FLOW_BEGIN, AGENT, link)                                 \
-	KIND("flow-step", EVENT, FXT_EVENT_FLOW_STEP, AGENT, link)                                   \
-	KIND("flow-end", EVENT, FXT_EVENT_FLOW_END, AGENT, link)                                     \
-	KIND("event", EVENT, OTHER_EVENTS, AGENT, other_event)                                       \
-	KIND("userspace-object", USERSPACE_OBJECT, ANY, AGENT, userspace_object)                     \
-	KIND("context-switch", SCHEDULING, FXT_SCHEDULING_CONTEXT_SWITCH, AGENT, context_switch)     \
-	KIND("thread-wakeup", SCHEDULING, FXT_SCHEDULING_THREAD_WAKEUP, AGENT, thread_wakeup)        \
-	KIND("legacy-context-switch", SCHEDULING, FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH, AGENT,       \
-	        legacy_context_switch)                                                               \
-	KIND("log", LOG, ANY, AGENT, log)                                                            \
-	KIND("blob", BLOB, ANY, MANAGER, blob)                                                       \
-	KIND("large-blob", LARGE, WITH_METADATA, MANAGER, large_blob)                                \
-	KIND("large-blob", LARGE, WITHOUT_METADATA, MANAGER, bare_large_blob)
+#define KINDS                                                                                     \
+	KIND("magic", METADATA, FXT_METADATA_TRACE_INFO, KEPT, magic)                             \
+	KIND("provider-info", METADATA, FXT_METADATA_PROVIDER_INFO, KEPT, provider_info)          \
+	KIND("provider-section", METADATA, FXT_METADATA_PROVIDER_SECTION, KEPT, provider_section) \
+	KIND("provider-event", METADATA, FXT_METADATA_PROVIDER_EVENT, KEPT, provider_event)       \
+	KIND("initialization", INITIALIZATION, ANY, KEPT, initialization)                         \
+	KIND("string", STRING, ANY, AGAIN, string)                                                \
+	KIND("thread", THREAD, ANY, AGAIN, thread)                                                \
+	KIND("kernel-object", KERNEL_OBJECT, FXT_OBJECT_PROCESS, AGAIN, process_object)           \
+	KIND("kernel-object", KERNEL_OBJECT, FXT_OBJECT_THREAD, AGAIN, thread_object)             \
+	KIND("kernel-object", KERNEL_OBJECT, NO_OBJECT, AGAIN, kernel_object)                     \
+	KIND("kernel-object", KERNEL_OBJECT, OTHER_OBJECTS, AGAIN, kernel_object)                 \
+	KIND("duration-begin", EVENT, FXT_EVENT_DURATION_BEGIN, AGAIN, event)                     \
+	KIND("duration-end", EVENT, FXT_EVENT_DURATION_END, AGAIN, event)                         \
+	KIND("duration-complete", EVENT, FXT_EVENT_DURATION_COMPLETE, AGAIN, slice)               \
+	KIND("instant", EVENT, FXT_EVENT_INSTANT, AGAIN, event)                                   \
+	KIND("counter", EVENT, FXT_EVENT_COUNTER, AGAIN, counter)                                 \
+	KIND("async-begin", EVENT, FXT_EVENT_ASYNC_BEGIN, AGAIN, link)                            \
+	KIND("async-instant", EVENT, FXT_EVENT_ASYNC_INSTANT, AGAIN, link)                        \
+	KIND("async-end", EVENT, FXT_EVENT_ASYNC_END, AGAIN, link)                                \
+	KIND("flow-begin", EVENT, FXT_EVENT_FLOW_BEGIN, AGAIN, link)                              \
+	KIND("flow-step", EVENT, FXT_EVENT_FLOW_STEP, AGAIN, link)                                \
+	KIND("flow-end", EVENT, FXT_EVENT_FLOW_END, AGAIN, link)                                  \
+	KIND("event", EVENT, OTHER_EVENTS, AGAIN, other_event)                                    \
+	KIND("userspace-object", USERSPACE_OBJECT, ANY, AGAIN, userspace_object)                  \
+	KIND("context-switch", SCHEDULING, FXT_SCHEDULING_CONTEXT_SWITCH, AGAIN, context_switch)  \
+	KIND("thread-wakeup", SCHEDULING, FXT_SCHEDULING_THREAD_WAKEUP, AGAIN, thread_wakeup)     \
+	KIND("legacy-context-switch", SCHEDULING, FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH, AGAIN,    \
+	        legacy_context_switch)                                                            \
+	KIND("log", LOG, ANY, AGAIN, log)                                                         \
+	KIND("blob", BLOB, ANY, KEPT, blob)                                                       \
+	KIND("large-blob", LARGE, WITH_METADATA, KEPT, large_blob)                                \
+	KIND("large-blob", LARGE, WITHOUT_METADATA, KEPT, bare_large_blob)
 
 enum kind {
-#define KIND(name, type, subtype, writer, fields) KIND_##type##_##subtype,
+#define KIND(name, type, subtype, recovery, fields) KIND_##type##_##subtype,
 	KINDS
 #undef KIND
 	        KIND_UNKNOWN, /* any other kind */
@@ -219,9 +220,9 @@ _Static_assert(sizeof(struct fxt_view) <= UINT8_MAX, "places in it have 8 bits")
 
 static const struct kind_rule {
 	const char *name;
-	bool is_managers;
+	bool is_kept;
 } kinds[FXT_KINDS_MAX] = {
-#define KIND(name, type, subtype, writer, fields) {name, writer},
+#define KIND(name, type, subtype, recovery, fields) {name, recovery},
         KINDS
 #undef KIND
                 [KIND_UNKNOWN] = {.name = "unknown"},
@@ -229,7 +230,8 @@ static const struct kind_rule {
 
 /* By record type and subtype, and one more; 0: unknown. */
 static const uint8_t kind_numbers[16][256] = {
-#define KIND(name, type, subtype, writer, fields) [FXT_RECORD_##type][subtype] = KIND_##type##_##subtype + 1,
+#define KIND(name, type, subtype, recovery, fields) \
+	[FXT_RECORD_##type][subtype] = KIND_##type##_##subtype + 1,
         KINDS
 #undef KIND
 };
@@ -281,9 +283,21 @@ const char *fxt_record_type_name(enum fxt_record_type type)
 	return names[type] ? names[type] : "record";
 }
 
-bool fxt_is_managers(uint64_t header)
+static bool kind_is_unknown(enum kind kind)
 {
-	return kinds[fields_kind(header)].is_managers;
+	return kind == KIND_UNKNOWN || kind == KIND_EVENT_OTHER_EVENTS;
+}
+
+bool fxt_is_unknown(uint64_t header)
+{
+	return kind_is_unknown(fields_kind(header));
+}
+
+bool fxt_is_kept_in_recovery(uint64_t header)
+{
+	enum fxt_record_type type = fxt_record_type(header);
+
+	return kinds[fields_kind(header)].is_kept || type == FXT_RECORD_METADATA || type == FXT_RECORD_LARGE;
 }
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -496,10 +510,10 @@ const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view)
 
 	*view = (struct fxt_view){.type = FXT_RECORD_OTHER};
 	switch (fields_kind(words[0])) {
-#define KIND(name, type, subtype, writer, list)                                        \
-	case KIND_##type##_##subtype:                                                  \
-		view->is_unknown = KIND_##type##_##subtype == KIND_EVENT_OTHER_EVENTS; \
-		decode_fields(words, &rest, list##_fields, COUNT_OF(list), view);      \
+#define KIND(name, type, subtype, recovery, list)                                 \
+	case KIND_##type##_##subtype:                                             \
+		view->is_unknown = kind_is_unknown(KIND_##type##_##subtype);      \
+		decode_fields(words, &rest, list##_fields, COUNT_OF(list), view); \
 		break;
 		KINDS
 #undef KIND
@@ -516,7 +530,7 @@ void fxt_visit_fields(const struct fxt_record *r, unsigned wanted, fxt_field_vis
 	struct rest rest = {r->words + 1, r->words + r->size, NULL};
 
 	switch (fields_kind(r->words[0])) {
-#define KIND(name, type, subtype, writer, list)                                                       \
+#define KIND(name, type, subtype, recovery, list)                                                     \
 	case KIND_##type##_##subtype:                                                                 \
 		visit_fields(r->words, &rest, list##_fields, COUNT_OF(list), wanted, visit, context); \
 		break;

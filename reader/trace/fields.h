@@ -82,7 +82,11 @@ unsigned fxt_record_subtype(uint64_t header);
 /* The bits of a header that hold the record's type, size and subtype. */
 uint64_t fxt_header_bits(uint64_t header);
 
-/* True for records that only a manager writes, never an agent. */
-bool fxt_is_managers(uint64_t header);
+/* True for a kind that the table does not have; the beginning of an event is known even so. */
+bool fxt_is_unknown(uint64_t header);
+
+/* True for records that stay in a recovered archive where their provider's records are
+ * collected again: no agent writes them. */
+bool fxt_is_kept_in_recovery(uint64_t header);
 
 #endif
