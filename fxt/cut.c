@@ -1,5 +1,7 @@
 /*
- * fxt cut: a part of a trace, as a trace.
+ * fxt cut: writes a part of a trace as a trace of its own; fxt/cut/ has the parts of that.
+ * Runs on the main thread. Calls across a boundary must stay whole, and the output must say
+ * that it is a part.
  */
 #include "reader/trace/cut.h"
 

@@ -1,5 +1,6 @@
 /*
- * fxt flamegraph: draws the time, or the memory, that a trace was spent on as a picture.
+ * fxt flamegraph: draws the time, or the memory, of a trace as a picture. Runs on the main
+ * thread; reading walks the trace by several. The picture must say which boxes it lacks.
  */
 #include <stdio.h>
 #include <stdlib.h>

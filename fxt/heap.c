@@ -1,5 +1,6 @@
 /*
- * fxt heap: shows the use of the heap in a trace.
+ * fxt heap: shows the use of the heap in a trace. Runs on the main thread. Figures of a
+ * sampled heap, and those that lost records may change, must be marked as such.
  */
 #include <stdio.h>
 #include <stdlib.h>

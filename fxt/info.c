@@ -1,5 +1,6 @@
 /*
- * fxt info: prints the contents of a trace.
+ * fxt info: prints the contents of a trace and everything that it lacks. One pass over the
+ * records, on the main thread. Its memory must not grow with the number of calls.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
- * fxt last: shows the moments before the end, thread by thread.
+ * fxt last: shows the moments before the end of a trace, thread by thread. Runs on the main
+ * thread, with one walk. An open call must never appear as one that ended.
  */
 #include <inttypes.h>
 #include <stdlib.h>

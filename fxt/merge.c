@@ -1,5 +1,7 @@
 /*
- * fxt merge: writes several traces as one trace, on one timeline.
+ * fxt merge: writes several traces as one, on one timeline; fxt/merge/ has the parts of that.
+ * Runs on the main thread. It must never put traces together by clocks that are not related,
+ * nor count a trace twice.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /*
  * fxt threads: shows which threads ran, waited and were preempted, and for which other
- * threads.
+ * threads. The main thread prints. Without context switches it must not
+ * claim running times.
  */
 #include <inttypes.h>
 #include "call_details.h"

@@ -1,5 +1,6 @@
 /*
- * fxt why: shows what one call spent its time on, and what made it slow.
+ * fxt why: shows where one call spent its time, and what made it slow. The main thread prints.
+ * The parts of a call must add up to its time, to the nanosecond.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /*
- * The view of functions, and of slices that are no calls, with the figures of fxt report.
+ * The view of functions, and of slices that are not calls, with the figures of fxt report.
+ * Runs on the main thread. It draws what was summed up before, and must not walk
+ * the trace again.
  */
 #include <stdlib.h>
 #include "fxt/lines.h"
