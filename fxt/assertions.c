@@ -15,7 +15,7 @@
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
 
-struct rule {
+struct fxt_assertion {
 	const char *text;
 	struct fxt_patterns function;
 	enum fxt_figure metric;
@@ -30,19 +30,16 @@ struct rule {
 	const char *doubt; /* why the earlier value is uncertain; NULL: it is certain */
 };
 
-static struct rule *rules;
-static size_t rule_count, rule_room;
-
 /* ---- rules ---- */
 
-static bool assertions_set_metric(struct rule *rule, const char *name, size_t bytes)
+static bool assertions_set_metric(struct fxt_assertion *rule, const char *name, size_t bytes)
 {
 	return fxt_figure_named((struct fxt_span){name, bytes}, FXT_TO_LIMIT, &rule->metric);
 }
 
 /* Parses the function and the metric, `bytes` of text. The last dot separates them,
  * because a name may have dots itself, such as operator(). */
-static const char *assertions_set_subject(struct rule *rule, const char *text, size_t bytes)
+static const char *assertions_set_subject(struct fxt_assertion *rule, const char *text, size_t bytes)
 {
 	const char *open = memchr(text, '(', bytes), *dot = memrchr(text, '.', bytes);
 	const char *name = text, *name_end = dot;
@@ -69,7 +66,7 @@ static const char *assertions_set_subject(struct rule *rule, const char *text, s
 }
 
 /* Parses +5% or -2.5%; a decrease must be less than 100%. */
-static bool assertions_set_share(struct rule *rule, const char *text)
+static bool assertions_set_share(struct fxt_assertion *rule, const char *text)
 {
 	size_t digits = strspn(text + 1, "0123456789.");
 	char *end;
@@ -79,7 +76,7 @@ static bool assertions_set_share(struct rule *rule, const char *text)
 	return digits > 0 && end == text + 1 + digits && strcmp(end, "%") == 0 && rule->factor > 0;
 }
 
-static bool assertions_set_value(struct rule *rule, const char *text)
+static bool assertions_set_value(struct fxt_assertion *rule, const char *text)
 {
 	char *end;
 
@@ -92,10 +89,10 @@ static bool assertions_set_value(struct rule *rule, const char *text)
 	return *text >= '0' && *text <= '9' && *end == '\0';
 }
 
-const char *fxt_assertions_add(const char *text)
+const char *fxt_assertions_add(struct fxt_assertions *a, const char *text)
 {
 	size_t at = strlen(text), bytes;
-	struct rule rule = {.text = text};
+	struct fxt_assertion rule = {.text = text};
 
 	/* Use the last operator, because names of functions may contain operators. */
 	while (at > 0 && text[at - 1] != '<' && text[at - 1] != '>')
@@ -118,40 +115,34 @@ const char *fxt_assertions_add(const char *text)
 	}
 	if (problem)
 		return problem;
-	fxt_make_room(rules, rule_count, rule_room);
-	rules[rule_count++] = rule;
+	fxt_make_room(a->rules, a->count, a->room);
+	a->rules[a->count++] = rule;
 	return NULL;
 }
 
-size_t fxt_assertions_count(void)
+const char *fxt_assertions_relative(const struct fxt_assertions *a)
 {
-	return rule_count;
-}
-
-const char *fxt_assertions_relative(void)
-{
-	for (size_t i = 0; i < rule_count; i++)
-		if (rules[i].factor > 0)
-			return rules[i].text;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->rules[i].factor > 0)
+			return a->rules[i].text;
 	return NULL;
 }
 
-void fxt_assertions_free(void)
+void fxt_assertions_free(struct fxt_assertions *a)
 {
-	for (size_t i = 0; i < rule_count; i++) {
-		fxt_patterns_free(&rules[i].function);
-		free(rules[i].before);
+	for (size_t i = 0; i < a->count; i++) {
+		fxt_patterns_free(&a->rules[i].function);
+		free(a->rules[i].before);
 	}
-	free(rules);
-	rules = NULL;
-	rule_count = rule_room = 0;
+	free(a->rules);
+	*a = (struct fxt_assertions){0};
 }
 
 /* ---- measuring ---- */
 
 /* Measures a rule's metric over all matching functions together, in ns. Returns false if
  * there were no calls. */
-static bool assertions_measure(const struct rule *rule, const struct fxt_scan *scan,
+static bool assertions_measure(const struct fxt_assertion *rule, const struct fxt_scan *scan,
         const struct fxt_thread_times *times, double *value, bool *is_whole)
 {
 	bool *names = fxt_query_filter_names(&rule->function, scan);
@@ -200,7 +191,7 @@ static const char *assertions_doubt(const struct fxt_scan *scan)
 }
 
 /* True if the verdict on the measured value would be the same without losses. */
-static bool assertions_is_sure(const struct rule *rule, bool exceeds)
+static bool assertions_is_sure(const struct fxt_assertion *rule, bool exceeds)
 {
 	enum fxt_loss loss = fxt_figures[rule->metric].loss;
 
@@ -209,14 +200,14 @@ static bool assertions_is_sure(const struct rule *rule, bool exceeds)
 
 /* As above, for losses in the earlier traces: a higher earlier value raises the limit,
  * so that less exceeds it. */
-static bool assertions_is_sure_beside(const struct rule *rule, bool exceeds)
+static bool assertions_is_sure_beside(const struct fxt_assertion *rule, bool exceeds)
 {
 	enum fxt_loss loss = fxt_figures[rule->metric].loss;
 
 	return loss != FXT_LOSES_EITHER && (loss == FXT_LOSES_LESS) == (exceeds != rule->is_above);
 }
 
-static int assertions_verdict(const struct rule *rule, const struct fxt_scan *scan, bool is_there,
+static int assertions_verdict(const struct fxt_assertion *rule, const struct fxt_scan *scan, bool is_there,
         double value, double limit, const char **reason)
 {
 	bool exceeds = (rule->is_above ? value > limit : value < limit) || (rule->is_equal && value == limit);
@@ -253,7 +244,7 @@ static int assertions_compare(const void *left, const void *right)
 }
 
 /* The median of the earlier traces. */
-static double assertions_before(const struct rule *rule)
+static double assertions_before(const struct fxt_assertion *rule)
 {
 	size_t middle = rule->before_count / 2;
 
@@ -265,8 +256,8 @@ static double assertions_before(const struct rule *rule)
 
 /* A trace without calls of a function has no figures of it, except 0 calls and a total
  * time of 0. */
-static void assertions_learn_rule(
-        struct rule *rule, const struct fxt_scan *scan, const struct fxt_thread_times *times, bool has_chosen)
+static void assertions_learn_rule(struct fxt_assertion *rule, const struct fxt_scan *scan,
+        const struct fxt_thread_times *times, bool has_chosen)
 {
 	bool is_there = false, is_whole = true, counts = rule->metric <= FXT_SELF;
 	double value = 0;
@@ -283,10 +274,9 @@ static void assertions_learn_rule(
 		rule->doubt = "an earlier trace is incomplete";
 }
 
-static const struct fxt_options *learning;
-
-static int assertions_learn(const char *name, const struct fxt_source *source)
+static int assertions_learn(void *state, const char *name, const struct fxt_source *source)
 {
+	struct fxt_assertions *a = state;
 	struct fxt_thread_times times;
 	struct fxt_filter filter;
 	struct fxt_scan scan;
@@ -296,11 +286,11 @@ static int assertions_learn(const char *name, const struct fxt_source *source)
 	fxt_thread_times_init(&times);
 	fxt_thread_times_finish(&times, &scan);
 	bool has_chosen =
-	        fxt_query_filter_apply(&learning->choice, &scan, &filter, error, sizeof(error)) == 0;
+	        fxt_query_filter_apply(&a->options->choice, &scan, &filter, error, sizeof(error)) == 0;
 
-	for (size_t i = 0; i < rule_count; i++)
-		if (rules[i].factor > 0)
-			assertions_learn_rule(&rules[i], &scan, &times, has_chosen);
+	for (size_t i = 0; i < a->count; i++)
+		if (a->rules[i].factor > 0)
+			assertions_learn_rule(&a->rules[i], &scan, &times, has_chosen);
 	if (has_chosen)
 		fxt_filter_free(&filter);
 	int status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
@@ -310,15 +300,14 @@ static int assertions_learn(const char *name, const struct fxt_source *source)
 	return status;
 }
 
-int fxt_assertions_learn(const struct fxt_options *options, char *command, char **files, size_t count)
+int fxt_assertions_learn(struct fxt_assertions *a, char *command, char **files, size_t count)
 {
-	learning = options;
-	return fxt_each_source_of(command, files, count, assertions_learn);
+	return fxt_each_source_of(command, files, count, assertions_learn, a);
 }
 
 /* ---- verdicts on a trace ---- */
 
-static void assertions_print_value(char text[32], const struct rule *rule, double value)
+static void assertions_print_value(char text[32], const struct fxt_assertion *rule, double value)
 {
 	if (fxt_figures[rule->metric].is_count)
 		snprintf(text, 32, "%.0f", value);
@@ -326,8 +315,9 @@ static void assertions_print_value(char text[32], const struct rule *rule, doubl
 		snprintf(text, 32, "%s", fxt_time_text(value).text);
 }
 
-int fxt_assertions_answer(const char *name, struct fxt_scan *scan)
+int fxt_assertions_answer(void *state, const char *name, struct fxt_scan *scan)
 {
+	const struct fxt_assertions *a = state;
 	static const struct fxt_column columns[] = {{"verdict", "verdict", FXT_COLUMN_TEXT, 0},
 	        {"measured", "measured", FXT_COLUMN_TEXT, 0}, {"rule", "fails if", FXT_COLUMN_TEXT, 0},
 	        {"reason", "", FXT_COLUMN_TEXT, 0}, {"value", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
@@ -340,8 +330,8 @@ int fxt_assertions_answer(const char *name, struct fxt_scan *scan)
 	fxt_thread_times_init(&times);
 	fxt_thread_times_finish(&times, scan);
 	fxt_table_begin("rules", name, columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < rule_count; i++) {
-		const struct rule *rule = &rules[i];
+	for (size_t i = 0; i < a->count; i++) {
+		const struct fxt_assertion *rule = &a->rules[i];
 		const char *reason;
 		char number[32], number_before[32], remark[64] = "";
 		double before = assertions_before(rule);

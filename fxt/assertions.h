@@ -12,25 +12,28 @@
  * worst. */
 enum { FXT_UNKNOWN = 3, FXT_EXCEEDED = 4 };
 
+struct fxt_assertions {
+	struct fxt_assertion *rules;
+	size_t count, room;
+	const struct fxt_options *options; /* the choice that all traces have in common */
+};
+
 /* Adds a rule: FUNCTION.METRIC OPERATOR VALUE or METRIC(FUNCTION) OPERATOR VALUE. A
  * value with a sign, such as +5%, is relative. Returns NULL, or a phrase that says what
  * is wrong with the rule. */
-const char *fxt_assertions_add(const char *rule);
-
-/* The number of rules. */
-size_t fxt_assertions_count(void);
+const char *fxt_assertions_add(struct fxt_assertions *a, const char *rule);
 
 /* Returns a relative rule; NULL if there is none. */
-const char *fxt_assertions_relative(void);
+const char *fxt_assertions_relative(const struct fxt_assertions *a);
 
 /* Reads earlier traces, with the same choice, as the reference for relative rules.
  * Returns the worst status. */
-int fxt_assertions_learn(const struct fxt_options *options, char *command, char **files, size_t count);
+int fxt_assertions_learn(struct fxt_assertions *a, char *command, char **files, size_t count);
 
-/* Compares a trace with the rules and prints a row for each; a callback of
+/* Compares a trace with the rules, which are the state, and prints a row for each; a callback of
  * fxt_each_scan(). */
-int fxt_assertions_answer(const char *name, struct fxt_scan *scan);
+int fxt_assertions_answer(void *state, const char *name, struct fxt_scan *scan);
 
-void fxt_assertions_free(void);
+void fxt_assertions_free(struct fxt_assertions *a);
 
 #endif

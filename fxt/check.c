@@ -91,10 +91,11 @@ static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 	putchar('\n');
 }
 
-static int check_file(const char *name, const struct fxt_archive *archive)
+static int check_file(void *state, const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_verdict verdict;
 
+	(void)state;
 	fxt_check_archive(archive, &verdict);
 	print_verdict(&verdict, name);
 	int status = verdict.violations == 0 ? FXT_DONE : FXT_BROKEN;
@@ -104,16 +105,16 @@ static int check_file(const char *name, const struct fxt_archive *archive)
 }
 
 /* Reads the earlier traces, if a rule refers to them. */
-static int check_against(char *command, char **against, size_t count, const struct fxt_options *wanted)
+static int check_against(struct fxt_assertions *a, char *command, char **against, size_t count)
 {
-	const char *relative = fxt_assertions_relative();
+	const char *relative = fxt_assertions_relative(a);
 
 	if (relative && count == 0)
 		return fxt_bad_usage(command, "'%s' needs --against, an earlier trace", relative);
 	if (!relative && count > 0)
 		return fxt_bad_usage(
 		        command, "--against needs a rule with a share, as --fail-if='f.total > +5%%'");
-	return relative ? fxt_assertions_learn(wanted, command, against, count) : FXT_DONE;
+	return relative ? fxt_assertions_learn(a, command, against, count) : FXT_DONE;
 }
 
 int fxt_command_check(int argc, char **argv)
@@ -123,6 +124,7 @@ int fxt_command_check(int argc, char **argv)
 	        FXT_OPTIONS_FORMAT, {"fail-if", required_argument, NULL, FAIL_IF},
 	        {"against", required_argument, NULL, AGAINST}, {0}};
 	struct fxt_options wanted = {0};
+	struct fxt_assertions assertions = {.options = &wanted};
 	int option, status = FXT_DONE, learned = FXT_DONE;
 	bool is_asked = false;
 	char **against = fxt_allocate((size_t)argc * sizeof(*against));
@@ -133,7 +135,7 @@ int fxt_command_check(int argc, char **argv)
 		const char *problem = NULL;
 
 		if (option == FAIL_IF)
-			problem = fxt_assertions_add(optarg);
+			problem = fxt_assertions_add(&assertions, optarg);
 		else if (option == AGAINST)
 			against[against_count++] = optarg;
 		else
@@ -142,16 +144,16 @@ int fxt_command_check(int argc, char **argv)
 			status = fxt_bad_usage(argv[0], "'%s' %s", optarg, problem);
 	}
 	if (status == FXT_DONE)
-		learned = check_against(argv[0], against, against_count, &wanted);
-	if (status == FXT_DONE && learned != FXT_FAILED && fxt_assertions_count() > 0)
-		status = fxt_each_scan(argc, argv, &wanted, fxt_assertions_answer);
+		learned = check_against(&assertions, argv[0], against, against_count);
+	if (status == FXT_DONE && learned != FXT_FAILED && assertions.count > 0)
+		status = fxt_each_scan(argc, argv, &wanted, fxt_assertions_answer, &assertions);
 	else if (learned == FXT_FAILED)
 		status = FXT_FAILED;
 	else if (status == FXT_DONE && is_asked)
 		status = fxt_bad_usage(argv[0], "--json, --csv and the choice of a part need --fail-if");
 	else if (status == FXT_DONE)
-		status = fxt_each_archive(argc, argv, check_file);
-	fxt_assertions_free();
+		status = fxt_each_archive(argc, argv, check_file, NULL);
+	fxt_assertions_free(&assertions);
 	fxt_query_filter_free(&wanted.choice);
 	free(against);
 	return learned > status ? learned : status;

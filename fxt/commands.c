@@ -123,8 +123,9 @@ int fxt_bad_usage(const char *command, const char *format, ...)
 
 /* The action of a command on each file; one of the two is set. */
 struct file_reader {
-	int (*read_archive)(const char *name, const struct fxt_archive *archive);
-	int (*read_source)(const char *name, const struct fxt_source *source);
+	int (*read_archive)(void *state, const char *name, const struct fxt_archive *archive);
+	int (*read_source)(void *state, const char *name, const struct fxt_source *source);
+	void *state;
 	bool is_as_it_is; /* the archive unchanged: no names are added */
 };
 
@@ -139,13 +140,13 @@ static int command_read_file(
 	if (reader->read_source) {
 		if (fxt_named_source_open(&source, name, error, error_bytes) != 0)
 			return -1;
-		*status = reader->read_source(name, &source);
+		*status = reader->read_source(reader->state, name, &source);
 		fxt_source_close(&source);
 	} else {
 		if ((reader->is_as_it_is ? fxt_archive_open : fxt_named_archive_open)(
 		            &archive, name, error, error_bytes) != 0)
 			return -1;
-		*status = reader->read_archive(name, &archive);
+		*status = reader->read_archive(reader->state, name, &archive);
 		fxt_archive_close(&archive);
 	}
 	return 0;
@@ -198,35 +199,40 @@ static int command_each_file(
 	return worst;
 }
 
-int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *))
+int fxt_each_archive(int argc, char **argv,
+        int (*read)(void *state, const char *name, const struct fxt_archive *), void *state)
 {
-	const struct file_reader reader = {.read_archive = read, .is_as_it_is = true};
+	const struct file_reader reader = {.read_archive = read, .state = state, .is_as_it_is = true};
 
 	return command_each_file(argv[0], argv + optind, (size_t)(argc - optind), &reader);
 }
 
-int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))
+int fxt_each_source(int argc, char **argv,
+        int (*read)(void *state, const char *name, const struct fxt_source *), void *state)
 {
-	return fxt_each_source_of(argv[0], argv + optind, (size_t)(argc - optind), read);
+	return fxt_each_source_of(argv[0], argv + optind, (size_t)(argc - optind), read, state);
 }
 
-int fxt_one_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))
+int fxt_one_source(int argc, char **argv,
+        int (*read)(void *state, const char *name, const struct fxt_source *), void *state)
 {
 	const char *trace = fxt_one_trace(argc, argv);
 
-	return trace ? fxt_each_source_of(argv[0], (char **)&trace, 1, read) : FXT_FAILED;
+	return trace ? fxt_each_source_of(argv[0], (char **)&trace, 1, read, state) : FXT_FAILED;
 }
 
 int fxt_each_archive_of(const char *command, char **files, size_t count,
-        int (*read)(const char *name, const struct fxt_archive *))
+        int (*read)(void *state, const char *name, const struct fxt_archive *), void *state)
 {
-	return command_each_file(command, files, count, &(struct file_reader){.read_archive = read});
+	return command_each_file(
+	        command, files, count, &(struct file_reader){.read_archive = read, .state = state});
 }
 
 int fxt_each_source_of(const char *command, char **files, size_t count,
-        int (*read)(const char *name, const struct fxt_source *))
+        int (*read)(void *state, const char *name, const struct fxt_source *), void *state)
 {
-	return command_each_file(command, files, count, &(struct file_reader){.read_source = read});
+	return command_each_file(
+	        command, files, count, &(struct file_reader){.read_source = read, .state = state});
 }
 
 int fxt_report_unread(const char *name, uint64_t malformed, uint64_t unknown, const struct fxt_fault *fault)

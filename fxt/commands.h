@@ -81,20 +81,22 @@ struct fxt_source;
 /* The last lines of a command's help, about this default. */
 #define FXT_HELP_FILE "\nFILE may be -, the standard input; without one, it is " FXT_USUAL_TRACE ".\n"
 
-/* Opens each archive in turn and runs `read` on it. The archive is passed unchanged, for
+/* Opens each archive in turn and runs `read` on it, with the command's state. The archive is passed unchanged, for
  * commands about records. Returns the worst status. */
-int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *));
+int fxt_each_archive(int argc, char **argv,
+        int (*read)(void *state, const char *name, const struct fxt_archive *), void *state);
 
 /* As above, but does not map the file or hold a pipe's contents in memory, and adds the
  * names of functions (named.h). */
-int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
+int fxt_each_source(int argc, char **argv,
+        int (*read)(void *state, const char *name, const struct fxt_source *), void *state);
 
 /* As above, for the given files instead of a command line's operands. Both add the names
  * of functions. */
 int fxt_each_archive_of(const char *command, char **files, size_t count,
-        int (*read)(const char *name, const struct fxt_archive *));
+        int (*read)(void *state, const char *name, const struct fxt_archive *), void *state);
 int fxt_each_source_of(const char *command, char **files, size_t count,
-        int (*read)(const char *name, const struct fxt_source *));
+        int (*read)(void *state, const char *name, const struct fxt_source *), void *state);
 
 /* Returns the one trace that a command takes: the operand or, if there is none, the
  * default trace. Returns NULL, after reporting it, if there is no trace or more than
@@ -102,7 +104,8 @@ int fxt_each_source_of(const char *command, char **files, size_t count,
 const char *fxt_one_trace(int argc, char **argv);
 
 /* As fxt_each_source(), for a command that takes one trace. */
-int fxt_one_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
+int fxt_one_source(int argc, char **argv,
+        int (*read)(void *state, const char *name, const struct fxt_source *), void *state);
 
 /* Reports any part of an archive that could not be read: `malformed` records inside, and
  * everything after a fault. Returns FXT_DONE or FXT_BROKEN. Records of an unknown kind are

@@ -40,25 +40,29 @@ static const char *const verdicts[] = {[FXT_SAME] = "same",
 
 /* ---- functions ---- */
 
-static struct fxt_options wanted;
-static struct fxt_diff_inputs sides;
-static enum fxt_figure compared; /* the figure that is tested, and that the table is
+/* The options, and the state while traces are read. */
+struct diff_command {
+	struct fxt_options wanted;
+	struct fxt_diff_inputs sides;
+	enum fxt_figure compared; /* the figure that is tested, and that the table is
                                     sorted by */
+};
 
 /* The amount of a function's change; a side without the function counts as 0. */
-static double diff_distance(const struct fxt_compared *f)
+static double diff_distance(struct diff_command *d, const struct fxt_compared *f)
 {
-	double before = f->medians[FXT_BEFORE][compared], after = f->medians[FXT_AFTER][compared];
+	double before = f->medians[FXT_BEFORE][d->compared], after = f->medians[FXT_AFTER][d->compared];
 
 	return fabs((isnan(after) ? 0 : after) - (isnan(before) ? 0 : before));
 }
 
 /* Sorts changes first, then by the amount of change. */
-static int diff_compare(const void *left, const void *right)
+static int diff_compare(const void *left, const void *right, void *state)
 {
+	struct diff_command *d = state;
 	const struct fxt_compared *a = left, *b = right;
 	bool is_a = a->difference >= FXT_LESS, is_b = b->difference >= FXT_LESS;
-	double from_a = diff_distance(a), from_b = diff_distance(b);
+	double from_a = diff_distance(d, a), from_b = diff_distance(d, b);
 
 	if (is_a != is_b)
 		return is_a ? -1 : 1;
@@ -86,20 +90,20 @@ static struct fxt_cell diff_change(const struct fxt_compared *f, enum fxt_figure
 enum { REST_COLUMNS = 5, COLUMNS_MAX = 3 * FXT_FIGURES + REST_COLUMNS };
 
 /* Lists the figures of a row: the compared one is first. Returns their number. */
-static unsigned diff_figures(enum fxt_figure figures[FXT_FIGURES])
+static unsigned diff_figures(struct diff_command *d, enum fxt_figure figures[FXT_FIGURES])
 {
 	unsigned count = 0;
 
-	figures[count++] = compared;
+	figures[count++] = d->compared;
 	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++)
-		if (i != compared && fxt_figures[i].compared)
+		if (i != d->compared && fxt_figures[i].compared)
 			figures[count++] = i;
 	return count;
 }
 
 /* People see both values of the compared figure, and the changes of all figures. Returns
  * the number of columns. */
-static size_t diff_columns(struct fxt_column columns[COLUMNS_MAX], bool has_verdicts)
+static size_t diff_columns(struct diff_command *d, struct fxt_column columns[COLUMNS_MAX], bool has_verdicts)
 {
 	const struct fxt_column rest[REST_COLUMNS] = {
 	        {"verdict", "verdict", FXT_COLUMN_TEXT, has_verdicts ? 0 : FXT_COLUMN_DATA},
@@ -107,7 +111,7 @@ static size_t diff_columns(struct fxt_column columns[COLUMNS_MAX], bool has_verd
 	        {"p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
 	        {"adjusted_p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA}};
 	enum fxt_figure figures[FXT_FIGURES];
-	unsigned count = diff_figures(figures);
+	unsigned count = diff_figures(d, figures);
 
 	for (unsigned i = 0; i < count; i++) {
 		const struct fxt_figure_row *figure = &fxt_figures[figures[i]];
@@ -123,11 +127,11 @@ static size_t diff_columns(struct fxt_column columns[COLUMNS_MAX], bool has_verd
 	return 3 * count + REST_COLUMNS;
 }
 
-static void diff_row(const struct fxt_compared *f)
+static void diff_row(struct diff_command *d, const struct fxt_compared *f)
 {
 	static const char *const remarks[FXT_SIDES] = {" (only before)", " (only after)"};
 	enum fxt_figure figures[FXT_FIGURES];
-	unsigned count = diff_figures(figures);
+	unsigned count = diff_figures(d, figures);
 	struct fxt_cell cells[COLUMNS_MAX], *rest = cells + 3 * count;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -152,9 +156,9 @@ static void diff_row(const struct fxt_compared *f)
 
 /* ---- the answer ---- */
 
-static void diff_print_needed(void)
+static void diff_print_needed(struct diff_command *d)
 {
-	const struct fxt_comparison *c = &sides.comparison;
+	const struct fxt_comparison *c = &d->sides.comparison;
 
 	if (c->needed > 0 && c->tested == 0)
 		fxt_print_note(
@@ -170,59 +174,61 @@ static void diff_print_needed(void)
 		        c->tested, c->needed);
 }
 
-static void diff_print_notes(void)
+static void diff_print_notes(struct diff_command *d)
 {
-	const struct fxt_comparison *c = &sides.comparison;
+	const struct fxt_comparison *c = &d->sides.comparison;
 
-	diff_print_needed();
-	fxt_diff_inputs_print_missing(&sides);
+	diff_print_needed(d);
+	fxt_diff_inputs_print_missing(&d->sides);
 	fxt_print_fact("functions", (double)c->count);
 	fxt_print_fact("functions_tested", (double)c->tested);
 	fxt_print_fact("traces_before", (double)c->of_side[FXT_BEFORE]);
 	fxt_print_fact("traces_after", (double)c->of_side[FXT_AFTER]);
-	fxt_print_fact_text("compared", fxt_span(fxt_figures[compared].name));
+	fxt_print_fact_text("compared", fxt_span(fxt_figures[d->compared].name));
 }
 
-static void diff_print(void)
+static void diff_print(struct diff_command *d)
 {
-	struct fxt_comparison *c = &sides.comparison;
+	struct fxt_comparison *c = &d->sides.comparison;
 	struct fxt_column columns[COLUMNS_MAX];
-	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
+	uint64_t left = fxt_options_limit(&d->wanted, UINT64_MAX);
 
-	fxt_comparison_judge(c, compared);
-	qsort(c->items, c->count, sizeof(*c->items), diff_compare);
-	fxt_print_trace(sides.traces[sides.count - 1].name);
+	fxt_comparison_judge(c, d->compared);
+	qsort_r(c->items, c->count, sizeof(*c->items), diff_compare, d);
+	fxt_print_trace(d->sides.traces[d->sides.count - 1].name);
 	fxt_print_line("%s of %zu function%s, medians of %zu trace%s before and %zu after",
-	        fxt_figures[compared].compared, c->count, fxt_plural(c->count), c->of_side[FXT_BEFORE],
+	        fxt_figures[d->compared].compared, c->count, fxt_plural(c->count), c->of_side[FXT_BEFORE],
 	        fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER]);
-	fxt_diff_inputs_print(&sides);
-	size_t column_count = diff_columns(columns, c->needed == 0 || c->tested > 0);
+	fxt_diff_inputs_print(&d->sides);
+	size_t column_count = diff_columns(d, columns, c->needed == 0 || c->tested > 0);
 
 	fxt_table_begin("functions", NULL, columns, column_count);
 	for (size_t i = 0; i < c->count && i < left; i++)
-		diff_row(&c->items[i]);
+		diff_row(d, &c->items[i]);
 	fxt_table_end();
-	diff_print_notes();
+	diff_print_notes(d);
 }
 
-static int diff_answer(char *command, char **before, size_t before_count, char **after, size_t after_count)
+static int diff_answer(struct diff_command *d, char *command, char **before, size_t before_count,
+        char **after, size_t after_count)
 {
-	int status = fxt_diff_inputs_read(&sides, &wanted, command, before, before_count, after, after_count);
+	int status = fxt_diff_inputs_read(
+	        &d->sides, &d->wanted, command, before, before_count, after, after_count);
 
 	if (status != FXT_FAILED) {
-		fxt_print_begin("diff", wanted.format);
-		diff_print();
+		fxt_print_begin("diff", d->wanted.format);
+		diff_print(d);
 		fxt_print_end();
 	}
-	fxt_diff_inputs_free(&sides);
+	fxt_diff_inputs_free(&d->sides);
 	return status;
 }
 
 /* ---- the command ---- */
 
-static bool diff_set_figure(const char *name)
+static bool diff_set_figure(struct diff_command *d, const char *name)
 {
-	return fxt_figure_named(fxt_span(name), FXT_TO_COMPARE, &compared);
+	return fxt_figure_named(fxt_span(name), FXT_TO_COMPARE, &d->compared);
 }
 
 /* The index of the "--" between the inputs; argc if there is none. */
@@ -237,16 +243,16 @@ static int diff_border(int argc, char **argv)
 
 int fxt_command_diff(int argc, char **argv)
 {
+	struct diff_command command = {0}, *d = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"compare", required_argument, NULL, 'c'}, {0}};
 	int option, status = FXT_DONE, border = diff_border(argc, argv);
 	bool has_boundary = border < argc;
 
-	wanted = (struct fxt_options){0};
-	compared = FXT_SELF;
+	d->compared = FXT_SELF;
 	fxt_options_begin();
 	while (status == FXT_DONE && (option = fxt_option(border, argv, options, help)) != -1)
-		if (!fxt_options_take(&wanted, argv[0], option) && !diff_set_figure(optarg))
+		if (!fxt_options_take(&d->wanted, argv[0], option) && !diff_set_figure(d, optarg))
 			status = fxt_bad_usage(argv[0], "cannot compare '%s'", optarg);
 	int operands = border - optind, before = !has_boundary && operands == 2 ? 1 : operands;
 	char **after = argv + (has_boundary ? border + 1 : optind + before);
@@ -258,7 +264,7 @@ int fxt_command_diff(int argc, char **argv)
 		        argv[0], "which of %d traces are the earlier ones? BEFORE... -- AFTER...", operands);
 	if (status == FXT_DONE)
 		status = diff_answer(
-		        argv[0], argv + optind, (size_t)before, after, (size_t)(argv + argc - after));
-	fxt_query_filter_free(&wanted.choice);
+		        d, argv[0], argv + optind, (size_t)before, after, (size_t)(argv + argc - after));
+	fxt_query_filter_free(&d->wanted.choice);
 	return status;
 }

@@ -9,44 +9,47 @@ const char *const fxt_side_names[FXT_SIDES] = {"before", "after"};
 
 /* ---- reading ---- */
 
-static const struct fxt_options *wanted;
-static struct fxt_diff_inputs *filled; /* the result that is being filled */
-static enum fxt_side side;             /* the input of the trace that is being read */
-static struct fxt_thread_times times;  /* of the same trace */
+struct reading {
+	const struct fxt_options *wanted;
+	struct fxt_diff_inputs *filled; /* the result that is being filled */
+	enum fxt_side side;             /* the input of the trace that is being read */
+	struct fxt_thread_times times;  /* of the same trace */
+};
 
 /* Sums up a trace and adds it to the comparison. */
-static bool diff_inputs_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
+static bool diff_inputs_read_functions(struct reading *r, struct fxt_scan *scan, struct fxt_sided *trace)
 {
 	struct fxt_functions all;
 
-	fxt_thread_times_finish(&times, scan);
-	bool is_whole = fxt_functions_read_all(&all, scan, NULL, &times);
+	fxt_thread_times_finish(&r->times, scan);
+	bool is_whole = fxt_functions_read_all(&all, scan, NULL, &r->times);
 
 	trace->calls = fxt_functions_calls(&all);
-	fxt_comparison_add(&filled->comparison, side, scan, &all);
+	fxt_comparison_add(&r->filled->comparison, r->side, scan, &all);
 	fxt_functions_free(&all);
 	return is_whole;
 }
 
 /* A trace without the chosen functions counts as one without calls of them, because a
  * function may exist in one input only. */
-static int diff_inputs_read(const char *name, const struct fxt_source *source)
+static int diff_inputs_read(void *state, const char *name, const struct fxt_source *source)
 {
-	struct fxt_sided *trace = &filled->traces[filled->count++];
+	struct reading *r = state;
+	struct fxt_sided *trace = &r->filled->traces[r->filled->count++];
 	struct fxt_filter filter;
 	struct fxt_scan scan;
 	char error[1024];
 	bool is_whole = true;
 
-	*trace = (struct fxt_sided){.name = name, .side = side};
-	fxt_thread_times_init(&times);
-	fxt_scan_listened(&scan, source, NULL, &times.listener);
-	if (fxt_query_filter_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
-		is_whole = diff_inputs_read_functions(&scan, trace);
+	*trace = (struct fxt_sided){.name = name, .side = r->side};
+	fxt_thread_times_init(&r->times);
+	fxt_scan_listened(&scan, source, NULL, &r->times.listener);
+	if (fxt_query_filter_apply(&r->wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
+		is_whole = diff_inputs_read_functions(r, &scan, trace);
 		fxt_filter_free(&filter);
 	} else {
 		trace->problem = strdup(error);
-		fxt_comparison_add(&filled->comparison, side, &scan, &(struct fxt_functions){0});
+		fxt_comparison_add(&r->filled->comparison, r->side, &scan, &(struct fxt_functions){0});
 	}
 	int status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 
@@ -57,17 +60,10 @@ static int diff_inputs_read(const char *name, const struct fxt_source *source)
 	                  scan.state.bytes_unwritten == 0 && scan.state.processes_dropped == 0 &&
 	                  status == FXT_DONE && is_whole;
 	fxt_scan_free(&scan);
-	fxt_thread_times_free(&times);
+	fxt_thread_times_free(&r->times);
 	int changed = fxt_report_changed(name, is_whole);
 
 	return changed > status ? changed : status;
-}
-
-/* Reads the traces of an input; the default trace if none is given. */
-static int diff_inputs_read_side(enum fxt_side of, char *command, char **files, size_t count)
-{
-	side = of;
-	return fxt_each_source_of(command, files, count, diff_inputs_read);
 }
 
 /* Checks that the choice matches in at least one trace. */
@@ -90,10 +86,11 @@ int fxt_diff_inputs_read(struct fxt_diff_inputs *sides, const struct fxt_options
 
 	*sides = (struct fxt_diff_inputs){.traces = fxt_allocate(room * sizeof(*sides->traces))};
 	fxt_comparison_init(&sides->comparison, room);
-	wanted = options;
-	filled = sides;
-	int status = diff_inputs_read_side(FXT_BEFORE, command, before, before_count);
-	int of_after = diff_inputs_read_side(FXT_AFTER, command, after, after_count);
+	struct reading reading = {.wanted = options, .filled = sides, .side = FXT_BEFORE};
+	int status = fxt_each_source_of(command, before, before_count, diff_inputs_read, &reading);
+
+	reading.side = FXT_AFTER;
+	int of_after = fxt_each_source_of(command, after, after_count, diff_inputs_read, &reading);
 
 	status = of_after > status ? of_after : status;
 	return status == FXT_FAILED || diff_inputs_find_chosen(sides) == FXT_FAILED ? FXT_FAILED : status;

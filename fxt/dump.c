@@ -202,7 +202,7 @@ static void print_fields(struct fxt_tables *t, const struct fxt_record *r, const
 		fxt_visit_fields(r, FXT_FIELDS_ALL, print_value, &dump);
 }
 
-static int dump_file(const char *name, const struct fxt_archive *archive)
+static int dump_file(void *state, const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_tables tables;
@@ -210,6 +210,7 @@ static int dump_file(const char *name, const struct fxt_archive *archive)
 	struct fxt_view view;
 	int status = FXT_DONE;
 
+	(void)state;
 	fxt_progress_stop();
 	fxt_tables_init(&tables);
 	while (fxt_next(&cursor, &r)) {
@@ -240,5 +241,5 @@ int fxt_command_dump(int argc, char **argv)
 	fxt_options_begin();
 	while (fxt_option(argc, argv, options, help) != -1)
 		;
-	return fxt_each_archive(argc, argv, dump_file);
+	return fxt_each_archive(argc, argv, dump_file, NULL);
 }

@@ -34,9 +34,12 @@ static const char help[] =
         "  --against=OLD     colour by the change since another trace: red costs more, blue "
         "less\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
-static struct fxt_flame_wanted wanted;
-static struct fxt_options chosen;
-static const char *output, *against;
+/* The options, and the state while traces are read. */
+struct flamegraph_command {
+	struct fxt_flame_wanted wanted;
+	struct fxt_options chosen;
+	const char *output, *against;
+};
 
 /* ---- one trace, or two ---- */
 
@@ -50,11 +53,12 @@ static bool flamegraph_open(struct fxt_source *source, const char *name)
 	return false;
 }
 
-static int flamegraph_read(struct fxt_flame_tree *tree, const char *name, struct fxt_source *source)
+static int flamegraph_read(struct flamegraph_command *c, struct fxt_flame_tree *tree, const char *name,
+        struct fxt_source *source)
 {
 	if (!flamegraph_open(source, name))
 		return FXT_FAILED;
-	int status = fxt_flame_tree_read(tree, name, source, &wanted);
+	int status = fxt_flame_tree_read(tree, name, source, &c->wanted);
 
 	if (status == FXT_FAILED)
 		fxt_source_close(source);
@@ -63,7 +67,8 @@ static int flamegraph_read(struct fxt_flame_tree *tree, const char *name, struct
 
 /* ---- the picture ---- */
 
-static char *flamegraph_title(const struct fxt_flame_tree *tree, const char *name)
+static char *flamegraph_title(
+        struct flamegraph_command *c, const struct fxt_flame_tree *tree, const char *name)
 {
 	static const char *const what[FXT_FLAME_COSTS] = {
 	        [FXT_FLAME_TIME] = "",
@@ -78,22 +83,22 @@ static char *flamegraph_title(const struct fxt_flame_tree *tree, const char *nam
 	char *title;
 
 	if (asprintf(&title, "%s: %s%s%s%s%s", base && strcmp(name, "-") != 0 ? base + 1 : name,
-	            fxt_flame_text(wanted.cost, (double)tree->paths.items[0].total).text, what[wanted.cost],
-	            wanted.bottom_up ? ", bottom-up" : "", against ? ", against " : "",
-	            against ? against : "") < 0)
+	            fxt_flame_text(c->wanted.cost, (double)tree->paths.items[0].total).text,
+	            what[c->wanted.cost], c->wanted.bottom_up ? ", bottom-up" : "",
+	            c->against ? ", against " : "", c->against ? c->against : "") < 0)
 		fxt_out_of_memory();
 	return title;
 }
 
-static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
+static int flamegraph_write(struct flamegraph_command *c, const struct fxt_flame_tree *tree, const char *name,
         const struct fxt_source *source, const char *file)
 {
-	char *title = flamegraph_title(tree, name);
+	char *title = flamegraph_title(c, tree, name);
 	struct fxt_output out;
 	int failed = fxt_output_open(&out, file, &source->file);
 
 	if (!failed) {
-		fxt_flame_svg_write(out.file, tree, &wanted, title);
+		fxt_flame_svg_write(out.file, tree, &c->wanted, title);
 		failed = fxt_output_close(&out);
 	}
 	if (!failed && !out.is_standard)
@@ -103,46 +108,47 @@ static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
 }
 
 /* Draws a tree; `old` is the tree that it is compared with, or NULL. */
-static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
-        const struct fxt_flame_tree *old)
+static int flamegraph_draw(struct flamegraph_command *c, struct fxt_flame_tree *tree, const char *name,
+        const struct fxt_source *source, const struct fxt_flame_tree *old)
 {
 	char *file = fxt_output_name(name, "svg");
 
 	if (old)
 		fxt_flame_tree_compare(tree, old);
-	if (!wanted.bottom_up)
+	if (!c->wanted.bottom_up)
 		fxt_flame_tree_fold(tree);
 	if (tree->paths.items[0].total == 0) {
 		fprintf(stderr, "fxt: %s: nothing to be drawn: %s\n", name,
-		        fxt_flame_lack(tree, wanted.cost));
+		        fxt_flame_lack(tree, c->wanted.cost));
 		free(file);
 		return FXT_FAILED;
 	}
-	int status = flamegraph_write(tree, name, source, output ? output : file);
+	int status = flamegraph_write(c, tree, name, source, c->output ? c->output : file);
 
 	free(file);
 	return status;
 }
 
-static int flamegraph_trace(const char *name)
+static int flamegraph_trace(struct flamegraph_command *c, const char *name)
 {
 	struct fxt_flame_tree tree, old;
 	struct fxt_source source, old_source;
-	int status = flamegraph_read(&tree, name, &source), drawn;
+	int status = flamegraph_read(c, &tree, name, &source), drawn;
 
 	if (status == FXT_FAILED)
 		return FXT_FAILED;
-	if (against) {
-		int old_status = flamegraph_read(&old, against, &old_source);
+	if (c->against) {
+		int old_status = flamegraph_read(c, &old, c->against, &old_source);
 
-		drawn = old_status == FXT_FAILED ? old_status : flamegraph_draw(&tree, name, &source, &old);
+		drawn = old_status == FXT_FAILED ? old_status
+		                                 : flamegraph_draw(c, &tree, name, &source, &old);
 		if (old_status != FXT_FAILED) {
 			fxt_flame_tree_free(&old);
 			fxt_source_close(&old_source);
 		}
 		status = old_status > status ? old_status : status;
 	} else {
-		drawn = flamegraph_draw(&tree, name, &source, NULL);
+		drawn = flamegraph_draw(c, &tree, name, &source, NULL);
 	}
 	fxt_flame_tree_free(&tree);
 	fxt_source_close(&source);
@@ -156,6 +162,7 @@ enum { OPTION_COST = FXT_OPTION_OWN, OPTION_THREADS, OPTION_BOTTOM_UP, OPTION_AG
 
 int fxt_command_flamegraph(int argc, char **argv)
 {
+	struct flamegraph_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
 	        {"output", required_argument, NULL, 'o'}, {"cost", required_argument, NULL, OPTION_COST},
 	        {"threads", no_argument, NULL, OPTION_THREADS},
@@ -163,28 +170,25 @@ int fxt_command_flamegraph(int argc, char **argv)
 	        {"against", required_argument, NULL, OPTION_AGAINST}, {0}};
 	int option;
 
-	wanted = (struct fxt_flame_wanted){0};
-	chosen = (struct fxt_options){0};
-	output = against = NULL;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (fxt_options_take(&chosen, argv[0], option))
+		if (fxt_options_take(&c->chosen, argv[0], option))
 			continue;
-		if (option == OPTION_COST && !fxt_flame_cost_named(optarg, &wanted.cost))
+		if (option == OPTION_COST && !fxt_flame_cost_named(optarg, &c->wanted.cost))
 			return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
 		if (option == 'o')
-			output = optarg;
+			c->output = optarg;
 		if (option == OPTION_AGAINST)
-			against = optarg;
-		wanted.by_thread |= option == OPTION_THREADS;
-		wanted.bottom_up |= option == OPTION_BOTTOM_UP;
+			c->against = optarg;
+		c->wanted.by_thread |= option == OPTION_THREADS;
+		c->wanted.bottom_up |= option == OPTION_BOTTOM_UP;
 	}
-	if (fxt_flame_is_heap(wanted.cost) && !fxt_query_filter_is_all(&chosen.choice))
+	if (fxt_flame_is_heap(c->wanted.cost) && !fxt_query_filter_is_all(&c->chosen.choice))
 		return fxt_bad_usage(argv[0], "with a cost of the heap no calls can be chosen");
 	const char *trace = fxt_one_trace(argc, argv);
 
 	if (!trace)
 		return FXT_FAILED;
-	wanted.choice = &chosen.choice;
-	return flamegraph_trace(trace);
+	c->wanted.choice = &c->chosen.choice;
+	return flamegraph_trace(c, trace);
 }

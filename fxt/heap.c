@@ -41,101 +41,107 @@ static const char help[] =
         "  -j, --json       everything as JSON, paths as folded; --csv: the tables as CSV; see fxt(1)\n"
         "For some processes, or a part of the time, use fxt cut.\n" FXT_HELP_FILE;
 
-static struct fxt_heap_wanted wanted;
-
-/* The earlier trace that the others are compared with. */
-static const char *before;
-static uint64_t lost_before;
+/* The options, and the state while traces are read. */
+struct heap_command {
+	struct fxt_heap_wanted wanted;
+	const char *before; /* the earlier trace that the others are compared with */
+	uint64_t lost_before;
+};
 
 /* Reads the heap as of the wanted moment. */
-static void heap_read_wanted(struct fxt_heap *heap, const struct fxt_archive *archive)
+static void heap_read_wanted(struct heap_command *c, struct fxt_heap *heap, const struct fxt_archive *archive)
 {
-	bool is_at_end = wanted.at_ns == UINT64_MAX;
+	bool is_at_end = c->wanted.at_ns == UINT64_MAX;
 
-	fxt_heap_read(heap, archive, 0, wanted.pointers && is_at_end);
+	fxt_heap_read(heap, archive, 0, c->wanted.pointers && is_at_end);
 	if (is_at_end)
 		return;
 	uint64_t start = heap->start;
 
 	fxt_heap_free(heap);
 	fxt_heap_read_until(heap, archive,
-	        wanted.at_ns < UINT64_MAX - start ? start + wanted.at_ns : UINT64_MAX, wanted.pointers);
+	        c->wanted.at_ns < UINT64_MAX - start ? start + c->wanted.at_ns : UINT64_MAX,
+	        c->wanted.pointers);
 }
 
-static int heap_take_before(const char *name, const struct fxt_archive *archive)
+static int heap_take_before(void *state, const char *name, const struct fxt_archive *archive)
 {
+	struct heap_command *c = state;
 	struct fxt_heap heap;
 
-	heap_read_wanted(&heap, archive);
-	fxt_heap_diff_add(&heap, true, &wanted);
+	heap_read_wanted(c, &heap, archive);
+	fxt_heap_diff_add(&heap, true, &c->wanted);
 	int status = fxt_report_unread(name, heap.malformed, heap.unknown, &heap.fault);
 
-	lost_before = heap.records_lost;
+	c->lost_before = heap.records_lost;
 	fxt_heap_free(&heap);
 	return status;
 }
 
-static int heap_take_after(const char *name, const struct fxt_archive *archive)
+static int heap_take_after(void *state, const char *name, const struct fxt_archive *archive)
 {
+	struct heap_command *c = state;
 	struct fxt_heap heap;
 
-	heap_read_wanted(&heap, archive);
-	fxt_heap_diff_add(&heap, false, &wanted);
+	heap_read_wanted(c, &heap, archive);
+	fxt_heap_diff_add(&heap, false, &c->wanted);
 	int status = fxt_report_unread(name, heap.malformed, heap.unknown, &heap.fault);
 
 	fxt_print_trace(name);
-	fxt_heap_diff_print(&wanted);
-	fxt_heap_print_lost(before, lost_before);
+	fxt_heap_diff_print(&c->wanted);
+	fxt_heap_print_lost(c->before, c->lost_before);
 	fxt_heap_print_lost(name, heap.records_lost);
 	fxt_heap_free(&heap);
 	return status;
 }
 
-static int heap_file(const char *name, const struct fxt_archive *archive)
+static int heap_file(void *state, const char *name, const struct fxt_archive *archive)
 {
+	struct heap_command *c = state;
 	struct fxt_heap heap;
 
-	heap_read_wanted(&heap, archive);
-	if (wanted.pointer)
-		fxt_heap_print_history(&heap, name, &wanted);
-	else if (wanted.format == FXT_FORMAT_CSV)
-		fxt_heap_print_tables(&heap, name, &wanted);
-	else if (wanted.format == FXT_FORMAT_JSON)
-		fxt_heap_print_json(&heap, name, wanted.sections == FXT_HEAP_BY_PROGRAM);
-	else if (wanted.folded)
-		fxt_heap_print_folded(&heap, wanted.cost);
+	heap_read_wanted(c, &heap, archive);
+	if (c->wanted.pointer)
+		fxt_heap_print_history(&heap, name, &c->wanted);
+	else if (c->wanted.format == FXT_FORMAT_CSV)
+		fxt_heap_print_tables(&heap, name, &c->wanted);
+	else if (c->wanted.format == FXT_FORMAT_JSON)
+		fxt_heap_print_json(&heap, name, c->wanted.sections == FXT_HEAP_BY_PROGRAM);
+	else if (c->wanted.folded)
+		fxt_heap_print_folded(&heap, c->wanted.cost);
 	else
-		fxt_heap_print(&heap, name, &wanted);
+		fxt_heap_print(&heap, name, &c->wanted);
 	int status = fxt_report_unread(name, heap.malformed, heap.unknown, &heap.fault);
 
 	fxt_heap_free(&heap);
 	return status;
 }
 
-static int heap_each(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *archive))
+static int heap_each(int argc, char **argv,
+        int (*read)(void *state, const char *name, const struct fxt_archive *archive), void *state)
 {
-	return fxt_each_archive_of(argv[0], argv + optind, (size_t)(argc - optind), read);
+	return fxt_each_archive_of(argv[0], argv + optind, (size_t)(argc - optind), read, state);
 }
 
-static int heap_compare(int argc, char **argv, char *old)
+static int heap_compare(struct heap_command *c, int argc, char **argv, char *old)
 {
-	before = old;
-	int status = fxt_each_archive_of(argv[0], &old, 1, heap_take_before);
-	int after = status == FXT_FAILED ? status : heap_each(argc, argv, heap_take_after);
+	c->before = old;
+	int status = fxt_each_archive_of(argv[0], &old, 1, heap_take_before, c);
+	int after = status == FXT_FAILED ? status : heap_each(argc, argv, heap_take_after, c);
 
 	fxt_heap_diff_free();
 	return after > status ? after : status;
 }
 
 /* Takes a key: some keys say what the lines of tables are, others what tables are for. */
-static bool heap_take_key(const char *key)
+static bool heap_take_key(struct heap_command *c, const char *key)
 {
 	if (strcmp(key, "function") == 0 || strcmp(key, "path") == 0)
-		wanted.by_function = strcmp(key, "function") == 0;
+		c->wanted.by_function = strcmp(key, "function") == 0;
 	else if (strcmp(key, "process") == 0)
-		wanted.sections = FXT_HEAP_BY_PROCESS;
+		c->wanted.sections = FXT_HEAP_BY_PROCESS;
 	else if (strcmp(key, "program") == 0)
-		wanted.sections = FXT_HEAP_BY_PROGRAM;
+		c->wanted.sections = FXT_HEAP_BY_PROGRAM;
 	else
 		return false;
 	return true;
@@ -143,6 +149,7 @@ static bool heap_take_key(const char *key)
 
 int fxt_command_heap(int argc, char **argv)
 {
+	struct heap_command command = {0}, *c = &command;
 	enum { COST = FXT_OPTION_OWN, HISTOGRAM, TIMELINE, FOLDED, POINTERS, AT, POINTER, DIFF };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_LIMIT,
 	        {"cost", required_argument, NULL, COST}, {"by", required_argument, NULL, 'b'},
@@ -154,17 +161,17 @@ int fxt_command_heap(int argc, char **argv)
 	int option;
 	char *end, *old = NULL;
 
-	wanted = (struct fxt_heap_wanted){.cost = FXT_HEAP_COST_UNSET, .at_ns = UINT64_MAX};
+	c->wanted = (struct fxt_heap_wanted){.cost = FXT_HEAP_COST_UNSET, .at_ns = UINT64_MAX};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		switch (option) {
 		case COST:
-			wanted.cost = fxt_heap_cost_named(optarg);
-			if (wanted.cost == FXT_HEAP_COST_UNSET)
+			c->wanted.cost = fxt_heap_cost_named(optarg);
+			if (c->wanted.cost == FXT_HEAP_COST_UNSET)
 				return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
 			break;
 		case 'b':
-			if (!heap_take_key(optarg))
+			if (!heap_take_key(c, optarg))
 				return fxt_bad_usage(argv[0], "cannot group by '%s'", optarg);
 			break;
 		case 'n':
@@ -173,25 +180,25 @@ int fxt_command_heap(int argc, char **argv)
 			fxt_options_take(&shared, argv[0], option);
 			break;
 		case HISTOGRAM:
-			wanted.histogram = true;
+			c->wanted.histogram = true;
 			break;
 		case TIMELINE:
-			wanted.timeline = true;
+			c->wanted.timeline = true;
 			break;
 		case FOLDED:
-			wanted.folded = true;
+			c->wanted.folded = true;
 			break;
 		case POINTERS:
-			wanted.pointers = true;
+			c->wanted.pointers = true;
 			break;
 		case AT:
-			if (!fxt_duration_parse(optarg, &wanted.at_ns))
+			if (!fxt_duration_parse(optarg, &c->wanted.at_ns))
 				return fxt_bad_usage(
 				        argv[0], "'%s' is not a time with a unit, such as 5ms", optarg);
 			break;
 		case POINTER:
-			wanted.pointer = strtoull(optarg, &end, 16);
-			if (wanted.pointer == 0 || *end)
+			c->wanted.pointer = strtoull(optarg, &end, 16);
+			if (c->wanted.pointer == 0 || *end)
 				return fxt_bad_usage(argv[0], "'%s' is not an address", optarg);
 			break;
 		case DIFF:
@@ -199,13 +206,13 @@ int fxt_command_heap(int argc, char **argv)
 			break;
 		}
 	}
-	wanted.format = shared.format;
-	wanted.limit = fxt_options_limit(&shared, wanted.format == FXT_FORMAT_TEXT ? 10 : UINT64_MAX);
-	if (wanted.timeline && wanted.sections == FXT_HEAP_BY_PROGRAM)
+	c->wanted.format = shared.format;
+	c->wanted.limit = fxt_options_limit(&shared, c->wanted.format == FXT_FORMAT_TEXT ? 10 : UINT64_MAX);
+	if (c->wanted.timeline && c->wanted.sections == FXT_HEAP_BY_PROGRAM)
 		return fxt_bad_usage(
 		        argv[0], "--timeline shows single processes and does not go with --by=program");
-	fxt_print_begin(argv[0], wanted.format);
-	int status = old ? heap_compare(argc, argv, old) : heap_each(argc, argv, heap_file);
+	fxt_print_begin(argv[0], c->wanted.format);
+	int status = old ? heap_compare(c, argc, argv, old) : heap_each(argc, argv, heap_file, c);
 
 	fxt_print_end();
 	return status;

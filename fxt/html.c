@@ -32,66 +32,69 @@ static const char help[] =
 
 enum { LOSSES_MAX = 4000 }; /* losses that are shown one by one */
 
-static struct fxt_options chosen;
-static struct fxt_thread_times times;
-static struct fxt_faults faults;
-static struct fxt_waits waits;
-static struct fxt_lanes losses;
-static struct fxt_windows windows;
-static const char *output;
-static bool has_heap;
-static struct fxt_html_deaths deaths;
+/* The options, and the state while traces are read. */
+struct html_command {
+	struct fxt_options chosen;
+	struct fxt_thread_times times;
+	struct fxt_faults faults;
+	struct fxt_waits waits;
+	struct fxt_lanes losses;
+	struct fxt_windows windows;
+	bool has_heap;
+	struct fxt_html_deaths deaths;
+	const char *output;
+};
 
 /* ---- the trace ---- */
 
 static void html_begin(void *state)
 {
-	(void)state;
-	times.listener.begin(times.listener.state);
-	fxt_faults_clear(&faults);
-	fxt_waits_clear(&waits);
-	fxt_lanes_free(&losses);
-	fxt_lanes_init(&losses, LOSSES_MAX);
-	has_heap = false;
-	deaths.count = 0;
+	struct html_command *c = state;
+
+	c->times.listener.begin(c->times.listener.state);
+	fxt_faults_clear(&c->faults);
+	fxt_waits_clear(&c->waits);
+	fxt_lanes_free(&c->losses);
+	fxt_lanes_init(&c->losses, LOSSES_MAX);
+	c->deaths.count = 0;
 }
 
 /* True if a record is an event of a heap. */
-static bool html_is_heap(struct fxt_tables *t, const struct fxt_view *view)
+static bool html_is_heap(struct html_command *c, struct fxt_tables *t, const struct fxt_view *view)
 {
-	return !has_heap && view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_INSTANT &&
+	return !c->has_heap && view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_INSTANT &&
 	       fxt_span_is(fxt_tables_text(t, view->event.category), "heap");
 }
 
-static void html_on_death(struct fxt_tables *t, const struct fxt_view *view)
+static void html_on_death(struct html_command *c, struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_death death;
 
 	if (!fxt_death_read(t, view, &death))
 		return;
-	fxt_make_room(deaths.items, deaths.count, deaths.room);
-	deaths.items[deaths.count++] = death;
+	fxt_make_room(c->deaths.items, c->deaths.count, c->deaths.room);
+	c->deaths.items[c->deaths.count++] = death;
 }
 
 static void html_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
-	(void)state;
-	times.listener.record(times.listener.state, t, view, offset);
-	fxt_faults_record(&faults, t, view);
-	fxt_waits_record(&waits, t, view, offset);
-	fxt_lanes_add_loss(&losses, t, view);
-	has_heap |= html_is_heap(t, view);
-	html_on_death(t, view);
+	struct html_command *c = state;
+
+	c->times.listener.record(c->times.listener.state, t, view, offset);
+	fxt_faults_record(&c->faults, t, view);
+	fxt_waits_record(&c->waits, t, view, offset);
+	fxt_lanes_add_loss(&c->losses, t, view);
+	c->has_heap |= html_is_heap(c, t, view);
+	html_on_death(c, t, view);
 }
 
-static const struct fxt_scan_listener listener = {html_begin, html_record, NULL};
-
 /* Sums up the calls of each thread, and of all threads. */
-static void html_read_functions(struct fxt_html *page)
+static void html_read_functions(struct html_command *c, struct fxt_html *page)
 {
 	bool is_whole;
 
-	page->threads = fxt_functions_read(page->scan, NULL, &times, fxt_walk_workers(page->scan), &is_whole);
+	page->threads =
+	        fxt_functions_read(page->scan, NULL, &c->times, fxt_walk_workers(page->scan), &is_whole);
 	for (size_t i = 0; i < page->scan->thread_count; i++)
 		fxt_functions_add(&page->all, &page->threads[i]);
 	fxt_functions_to_ns(&page->all, page->scan);
@@ -107,11 +110,12 @@ static void html_free(struct fxt_html *page)
 	fxt_html_names_free(&page->names);
 }
 
-static int html_write(struct fxt_html *page, const char *name, const struct fxt_source *source)
+static int html_write(const struct html_command *c, struct fxt_html *page, const char *name,
+        const struct fxt_source *source)
 {
 	char *usual = fxt_output_name(name, "html");
 	struct fxt_output out;
-	int failed = fxt_output_open(&out, output ? output : usual, &source->file);
+	int failed = fxt_output_open(&out, c->output ? c->output : usual, &source->file);
 
 	if (!failed) {
 		page->out = out.file;
@@ -124,10 +128,12 @@ static int html_write(struct fxt_html *page, const char *name, const struct fxt_
 	return failed ? FXT_FAILED : fxt_report_changed(name, !page->is_changed);
 }
 
-static int html_source(const char *name, const struct fxt_source *source)
+static int html_source(void *state, const char *name, const struct fxt_source *source)
 {
+	struct html_command *c = state;
 	const char *base = strrchr(name, '/');
-	struct fxt_flame_wanted wanted = {.choice = &chosen.choice, .listener = &listener};
+	struct fxt_flame_wanted wanted = {.choice = &c->chosen.choice,
+	        .listener = &(struct fxt_scan_listener){html_begin, html_record, c}};
 	struct fxt_flame_tree tree;
 	int status = fxt_flame_tree_read(&tree, name, source, &wanted);
 
@@ -135,26 +141,26 @@ static int html_source(const char *name, const struct fxt_source *source)
 		return status;
 	fxt_flame_tree_fold(&tree);
 	struct fxt_html page = {.title = base && strcmp(name, "-") != 0 ? base + 1 : name,
-	        .is_chosen = !fxt_query_filter_is_all(&chosen.choice),
+	        .is_chosen = !fxt_query_filter_is_all(&c->chosen.choice),
 	        .tree = &tree,
 	        .wanted = &wanted,
 	        .scan = &tree.scan,
-	        .times = &times,
-	        .faults = &faults,
-	        .waits = &waits,
+	        .times = &c->times,
+	        .faults = &c->faults,
+	        .waits = &c->waits,
 	        .source = source,
-	        .windows = &windows,
-	        .losses = &losses,
-	        .deaths = &deaths};
+	        .windows = &c->windows,
+	        .losses = &c->losses,
+	        .deaths = &c->deaths};
 
-	fxt_thread_times_finish(&times, page.scan);
-	fxt_faults_finish(&faults);
-	fxt_waits_finish(&waits, page.scan);
-	page.has_heap = has_heap;
-	html_read_functions(&page);
+	fxt_thread_times_finish(&c->times, page.scan);
+	fxt_faults_finish(&c->faults);
+	fxt_waits_finish(&c->waits, page.scan);
+	page.has_heap = c->has_heap;
+	html_read_functions(c, &page);
 	page.is_changed |= !fxt_outliers_read(&page.outliers, page.scan, &page.all);
-	int found = fxt_windows_find(&windows, name, page.scan, &page.outliers);
-	int written = found == FXT_FAILED ? found : html_write(&page, name, source);
+	int found = fxt_windows_find(&c->windows, name, page.scan, &page.outliers);
+	int written = found == FXT_FAILED ? found : html_write(c, &page, name, source);
 
 	status = found > status ? found : status;
 	html_free(&page);
@@ -169,38 +175,37 @@ enum { OPTION_AROUND = FXT_OPTION_OWN };
 
 /* Takes an option of the command's own. Returns FXT_DONE, or FXT_FAILED after reporting
  * the error. */
-static int html_option(const char *command, int option)
+static int html_option(struct html_command *c, const char *command, int option)
 {
 	if (option == OPTION_AROUND)
-		return fxt_windows_add(&windows, command, optarg);
-	output = optarg;
+		return fxt_windows_add(&c->windows, command, optarg);
+	c->output = optarg;
 	return FXT_DONE;
 }
 
 int fxt_command_html(int argc, char **argv)
 {
+	struct html_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
 	        {"output", required_argument, NULL, 'o'}, {"around", required_argument, NULL, OPTION_AROUND},
 	        {0}};
 	int option;
 
-	chosen = (struct fxt_options){0};
-	windows = (struct fxt_windows){0};
-	output = NULL;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		if (!fxt_options_take(&chosen, argv[0], option) && html_option(argv[0], option) != FXT_DONE)
+		if (!fxt_options_take(&c->chosen, argv[0], option) &&
+		        html_option(c, argv[0], option) != FXT_DONE)
 			return FXT_FAILED;
-	fxt_thread_times_init(&times);
-	fxt_faults_init(&faults);
-	fxt_waits_init(&waits);
-	int status = fxt_one_source(argc, argv, html_source);
+	fxt_thread_times_init(&c->times);
+	fxt_faults_init(&c->faults);
+	fxt_waits_init(&c->waits);
+	int status = fxt_one_source(argc, argv, html_source, c);
 
-	fxt_lanes_free(&losses);
-	fxt_faults_free(&faults);
-	fxt_waits_free(&waits);
-	fxt_thread_times_free(&times);
-	fxt_query_filter_free(&chosen.choice);
-	fxt_windows_free(&windows);
+	fxt_lanes_free(&c->losses);
+	fxt_faults_free(&c->faults);
+	fxt_waits_free(&c->waits);
+	fxt_thread_times_free(&c->times);
+	fxt_query_filter_free(&c->chosen.choice);
+	fxt_windows_free(&c->windows);
 	return status;
 }

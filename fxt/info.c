@@ -532,7 +532,7 @@ static void info_print(const struct info *info, const char *name, const struct f
 	info_print_muted(info);
 }
 
-static int info_read(const char *name, const struct fxt_archive *archive)
+static int info_read(void *state, const char *name, const struct fxt_archive *archive)
 {
 	struct info info = {.tell = fxt_print_format() == FXT_FORMAT_TEXT ? fxt_print_line : fxt_print_note,
 	        .start = UINT64_MAX,
@@ -541,6 +541,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	struct info_row row = {0};
 	struct fxt_record r;
 
+	(void)state;
 	fxt_tables_init(&info.tables);
 	info.categories = fxt_categories(&info.tables);
 	info.elided_name = fxt_tables_intern(&info.tables, fxt_span(FXT_ELIDED_EVENT));
@@ -572,7 +573,7 @@ int fxt_command_info(int argc, char **argv)
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		fxt_options_take(&wanted, argv[0], option);
 	fxt_print_begin(argv[0], wanted.format);
-	int status = fxt_each_archive(argc, argv, info_read);
+	int status = fxt_each_archive(argc, argv, info_read, NULL);
 
 	fxt_print_end();
 	return status;

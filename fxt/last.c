@@ -53,8 +53,6 @@ struct last {
 	uint64_t limit;
 };
 
-static struct fxt_options wanted;
-
 /* ---- the walk ---- */
 
 static void last_add(struct last *last, const struct fxt_slice *slice)
@@ -263,12 +261,13 @@ static void last_print_threads(const struct last *last)
 	free(order);
 }
 
-static int last_answer(const char *name, struct fxt_scan *scan)
+static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 {
+	const struct fxt_options *wanted = state;
 	struct last last = {.scan = scan,
 	        .details = fxt_call_details_of(scan),
 	        .threads = fxt_allocate((scan->thread_count + 1) * sizeof(*last.threads)),
-	        .limit = fxt_options_limit(&wanted, CALLS)};
+	        .limit = fxt_options_limit(wanted, CALLS)};
 	int status = fxt_report_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
 
 	if (last.details->death_count == 0)
@@ -287,7 +286,7 @@ static int last_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_last(int argc, char **argv)
 {
-	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
+	struct fxt_options wanted = {.listener = fxt_call_details_listener()};
 	fxt_options_take_all(&wanted, argc, argv, help);
-	return fxt_each_scan(argc, argv, &wanted, last_answer);
+	return fxt_each_scan(argc, argv, &wanted, last_answer, &wanted);
 }

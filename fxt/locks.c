@@ -50,14 +50,12 @@ enum { LOCK_COLUMNS = sizeof(lock_columns) / sizeof(*lock_columns) };
 enum { BILL_COLUMNS = sizeof(blame_columns) / sizeof(*blame_columns) };
 enum { WAITER_INDENT = 4 };
 
-static struct fxt_options wanted;
-
 /* ---- tables ---- */
 
 /* The row limit; programs get all rows. */
-static uint64_t locks_limit(void)
+static uint64_t locks_limit(const struct fxt_options *wanted)
 {
-	return fxt_options_limit(&wanted, wanted.format == FXT_FORMAT_TEXT ? LINES : UINT64_MAX);
+	return fxt_options_limit(wanted, wanted->format == FXT_FORMAT_TEXT ? LINES : UINT64_MAX);
 }
 
 static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_contended_lock *lock)
@@ -106,9 +104,10 @@ static void locks_print_blame(const struct fxt_call_details *m, const struct fxt
 	fxt_describe_free(&waiter);
 }
 
-static void locks_print_blames(const struct fxt_call_details *m, const struct fxt_contention *c, size_t lock)
+static void locks_print_blames(const struct fxt_options *wanted, const struct fxt_call_details *m,
+        const struct fxt_contention *c, size_t lock)
 {
-	uint64_t left = locks_limit();
+	uint64_t left = locks_limit(wanted);
 	struct fxt_describer of;
 
 	fxt_describe_begin(&of);
@@ -208,8 +207,9 @@ static void locks_print_open(const struct fxt_call_details *m)
 
 /* ---- the command ---- */
 
-static int locks_answer(const char *name, struct fxt_scan *scan)
+static int locks_answer(void *state, const char *name, struct fxt_scan *scan)
 {
+	const struct fxt_options *wanted = state;
 	struct fxt_call_details *m = fxt_call_details_of(scan);
 	struct fxt_contention contention;
 	size_t count;
@@ -218,8 +218,8 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 
 	fxt_contention_read(&contention, &m->waits, scan);
 	count = contention.lock_count;
-	if (count > locks_limit())
-		count = (size_t)locks_limit();
+	if (count > locks_limit(wanted))
+		count = (size_t)locks_limit(wanted);
 	fxt_print_line("%zu lock%s that threads waited for", contention.lock_count,
 	        fxt_plural(contention.lock_count));
 	fxt_table_begin("locks", NULL, lock_columns, LOCK_COLUMNS);
@@ -227,7 +227,7 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 		locks_print_lock(scan, &contention.locks[i]);
 	fxt_table_end();
 	for (size_t i = 0; i < count; i++)
-		locks_print_blames(m, &contention, i);
+		locks_print_blames(wanted, m, &contention, i);
 	locks_print_convoys(scan, &contention, count);
 	locks_print_open(m);
 	fxt_print_missing(scan);
@@ -238,7 +238,7 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_locks(int argc, char **argv)
 {
-	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
+	struct fxt_options wanted = {.listener = fxt_call_details_listener()};
 	fxt_options_take_all(&wanted, argc, argv, help);
-	return fxt_each_scan(argc, argv, &wanted, locks_answer);
+	return fxt_each_scan(argc, argv, &wanted, locks_answer, &wanted);
 }

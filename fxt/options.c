@@ -73,24 +73,29 @@ void fxt_options_take_all(struct fxt_options *options, int argc, char **argv, co
 
 /* ---- the files ---- */
 
-static const struct fxt_options *wanted;
-static int (*answer_scan)(const char *name, struct fxt_scan *scan);
+/* What fxt_each_scan() was called with. */
+struct answer {
+	const struct fxt_options *options;
+	int (*scan)(void *state, const char *name, struct fxt_scan *scan);
+	void *state;
+};
 
-static int options_read_scan(const char *name, const struct fxt_source *source)
+static int options_read_scan(void *state, const char *name, const struct fxt_source *source)
 {
+	const struct answer *answer = state;
 	struct fxt_filter filter;
 	struct fxt_scan scan;
 	char error[1024];
 	int status;
 
-	fxt_scan_listened(&scan, source, NULL, wanted->listener);
-	if (fxt_query_filter_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) != 0) {
+	fxt_scan_listened(&scan, source, NULL, answer->options->listener);
+	if (fxt_query_filter_apply(&answer->options->choice, &scan, &filter, error, sizeof(error)) != 0) {
 		fxt_report_name(name, error);
 		fxt_scan_free(&scan);
 		return FXT_FAILED;
 	}
 	fxt_print_trace(name);
-	int answered = answer_scan(name, &scan);
+	int answered = answer->scan(answer->state, name, &scan);
 
 	status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 	fxt_filter_free(&filter);
@@ -99,12 +104,12 @@ static int options_read_scan(const char *name, const struct fxt_source *source)
 }
 
 int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
-        int (*answer)(const char *name, struct fxt_scan *scan))
+        int (*answer)(void *state, const char *name, struct fxt_scan *scan), void *state)
 {
-	wanted = options;
-	answer_scan = answer;
+	struct answer each = {options, answer, state};
+
 	fxt_print_begin(argv[0], options->format);
-	int status = fxt_each_source(argc, argv, options_read_scan);
+	int status = fxt_each_source(argc, argv, options_read_scan, &each);
 
 	fxt_print_end();
 	fxt_query_filter_free(&options->choice);

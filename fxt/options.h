@@ -2,7 +2,7 @@
  * The options that all queries of a trace share: the choice of a part of the trace, and the
  * output format. Also the loop over the files, for commands that answer by walking each.
  *
- *   static struct fxt_options wanted;
+ *   struct fxt_options wanted = {0};
  *
  *   static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
  *           {"sort", ...}, {0}};
@@ -10,7 +10,7 @@
  *   while ((option = fxt_option(argc, argv, options, help)) != -1)
  *           if (!fxt_options_take(&wanted, argv[0], option))
  *                   switch (option) ...
- *   return fxt_each_scan(argc, argv, &wanted, answer);
+ *   return fxt_each_scan(argc, argv, &wanted, answer, state);
  */
 #ifndef FXT_FXT_OPTIONS_H
 #define FXT_FXT_OPTIONS_H
@@ -89,12 +89,12 @@ static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint
 
 /*
  * Scans each file in turn, applies the choice, and calls `answer`, between
- * fxt_print_begin() and fxt_print_end(). `answer` returns a status: for a walk, the one
- * that fxt_report_changed() returns. Reports what the scan could not read. Returns the
- * worst status. Frees the choice.
+ * fxt_print_begin() and fxt_print_end(). `answer` gets the command's state, and returns a
+ * status: for a walk, the one that fxt_report_changed() returns. Reports what the scan could
+ * not read. Returns the worst status. Frees the choice.
  */
 int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
-        int (*answer)(const char *name, struct fxt_scan *scan));
+        int (*answer)(void *state, const char *name, struct fxt_scan *scan), void *state);
 
 /* Reports what is wrong with a trace, in a line that may have names from the trace. */
 void fxt_report_name(const char *name, const char *error);

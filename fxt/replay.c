@@ -34,7 +34,14 @@ static const struct fxt_column columns[] = {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
+/* The options, and the state while traces are read. */
+struct replay_command {
+	struct fxt_options wanted;
+	struct fxt_timeline timeline;
+};
+
 struct replay {
+	bool is_text;
 	const struct fxt_scan *scan;
 	uint32_t woken;               /* id of the name of slices that only carry an arrow's end */
 	uint64_t left;                /* lines still to be printed */
@@ -43,21 +50,20 @@ struct replay {
 	struct fxt_repeats **repeats; /* by thread; NULL: the thread was never deep */
 };
 
-static struct fxt_options wanted;
-static struct fxt_timeline timeline;
-
-static void replay_hear_begin(void *unused)
+static void replay_hear_begin(void *state)
 {
-	(void)unused;
-	fxt_timeline_clear(&timeline);
+	struct replay_command *c = state;
+
+	fxt_timeline_clear(&c->timeline);
 }
 
 static void replay_hear_record(
-        void *unused, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+        void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
-	(void)unused;
+	struct replay_command *c = state;
+
 	(void)offset;
-	fxt_timeline_record(&timeline, t, view);
+	fxt_timeline_record(&c->timeline, t, view);
 }
 
 /* ---- lines ---- */
@@ -112,7 +118,6 @@ static uint64_t replay_duration(const struct replay *r, const struct fxt_playbac
 static void replay_print_event(const struct replay *r, const struct fxt_playback_event *event, uint32_t depth)
 {
 	const struct fxt_koids *koids = &r->scan->tables.threads[event->thread];
-	bool is_text = wanted.format == FXT_FORMAT_TEXT;
 	uint64_t since = event->ns - fxt_scan_ns(r->scan, r->scan->start);
 	struct fxt_cell cells[COLUMNS] = {0};
 	struct fxt_describer thread, what;
@@ -123,10 +128,10 @@ static void replay_print_event(const struct replay *r, const struct fxt_playback
 	fxt_describe_begin(&thread);
 	fxt_describe_begin(&what);
 	fxt_describe_koid(thread.out, r->scan, koids->thread);
-	if (is_text || event->kind == FXT_PLAYBACK_PAUSE)
+	if (r->is_text || event->kind == FXT_PLAYBACK_PAUSE)
 		replay_print_what(what.out, r, event);
 	cells[0] = fxt_cell_text(fxt_span(at));
-	if (event->kind != FXT_PLAYBACK_BEGIN || !is_text)
+	if (event->kind != FXT_PLAYBACK_BEGIN || !r->is_text)
 		cells[1] = fxt_cell_number((double)replay_duration(r, event));
 	cells[2] = fxt_cell_text(fxt_describe_end(&thread));
 	cells[3] = fxt_cell_text(fxt_describe_end(&what));
@@ -202,7 +207,7 @@ static bool replay_hides(struct replay *r, const struct fxt_playback_event *even
 	struct fxt_repeats **repeats = &r->repeats[event->thread];
 	struct fxt_repeats_line line = {event->slice.name, event->depth, event->kind};
 
-	if (wanted.format != FXT_FORMAT_TEXT)
+	if (!r->is_text)
 		return false;
 	if (event->kind == FXT_PLAYBACK_PAUSE) {
 		replay_tell_hidden(r, event->thread);
@@ -228,7 +233,7 @@ static bool replay_visit(void *state, const struct fxt_playback_event *event)
 	if (event->kind != FXT_PLAYBACK_PAUSE)
 		*inside = event->depth + (event->kind == FXT_PLAYBACK_BEGIN);
 	/* Programs get the whole call in one row. */
-	if (event->kind == FXT_PLAYBACK_END && (wanted.format != FXT_FORMAT_TEXT || event->slice.is_open))
+	if (event->kind == FXT_PLAYBACK_END && (!r->is_text || event->slice.is_open))
 		return true;
 	if (event->kind != FXT_PLAYBACK_PAUSE && !event->slice.is_call && event->slice.name == r->woken)
 		return true;
@@ -243,18 +248,20 @@ static bool replay_visit(void *state, const struct fxt_playback_event *event)
 
 /* ---- the command ---- */
 
-static int replay_answer(const char *name, struct fxt_scan *scan)
+static int replay_answer(void *state, const char *name, struct fxt_scan *scan)
 {
+	struct replay_command *c = state;
 	struct replay r = {.scan = scan,
+	        .is_text = c->wanted.format == FXT_FORMAT_TEXT,
 	        .woken = fxt_tables_intern(&scan->tables, fxt_span("woken")),
-	        .left = fxt_options_limit(&wanted, UINT64_MAX),
+	        .left = fxt_options_limit(&c->wanted, UINT64_MAX),
 	        .depth = fxt_allocate((scan->thread_count + 1) * sizeof(*r.depth)),
 	        .repeats = fxt_allocate((scan->thread_count + 1) * sizeof(*r.repeats))};
 
 	fxt_progress_stop(); /* lines are printed while the rest is read */
-	fxt_timeline_finish(&timeline, fxt_scan_ns(scan, scan->end));
+	fxt_timeline_finish(&c->timeline, fxt_scan_ns(scan, scan->end));
 	fxt_table_begin("replay", NULL, columns, COLUMNS);
-	int status = fxt_report_changed(name, fxt_playback(scan, &timeline, NULL, replay_visit, &r));
+	int status = fxt_report_changed(name, fxt_playback(scan, &c->timeline, NULL, replay_visit, &r));
 
 	for (uint32_t i = 0; i < scan->thread_count; i++) {
 		replay_tell_hidden(&r, i);
@@ -268,19 +275,20 @@ static int replay_answer(const char *name, struct fxt_scan *scan)
 	fxt_print_missing(scan);
 	free(r.depth);
 	free(r.repeats);
-	fxt_timeline_clear(&timeline);
+	fxt_timeline_clear(&c->timeline);
 	return status;
 }
 
 int fxt_command_replay(int argc, char **argv)
 {
-	static const struct fxt_scan_listener listener = {replay_hear_begin, replay_hear_record, NULL};
+	struct replay_command c = {0};
+	const struct fxt_scan_listener listener = {replay_hear_begin, replay_hear_record, &c};
 
-	wanted = (struct fxt_options){.listener = &listener};
-	fxt_timeline_init(&timeline);
-	fxt_options_take_all(&wanted, argc, argv, help);
-	int status = fxt_each_scan(argc, argv, &wanted, replay_answer);
+	c.wanted.listener = &listener;
+	fxt_timeline_init(&c.timeline);
+	fxt_options_take_all(&c.wanted, argc, argv, help);
+	int status = fxt_each_scan(argc, argv, &c.wanted, replay_answer, &c);
 
-	fxt_timeline_free(&timeline);
+	fxt_timeline_free(&c.timeline);
 	return status;
 }

@@ -49,17 +49,19 @@ static const char *const group_keys[FXT_GROUPS] = {
         [FXT_GROUP_PROGRAM] = "program",
 };
 
-static struct fxt_options wanted;
-static struct fxt_patterns edges; /* functions with their callers or callees wanted */
-static enum fxt_group group;
-static bool by_thread;
-static struct fxt_lines lines; /* from the options, completed for each trace */
+/* The options, and the state while traces are read. */
+struct report_command {
+	struct fxt_options wanted;
+	struct fxt_patterns edges; /* functions with their callers or callees wanted */
+	enum fxt_group group;
+	bool by_thread;
+	struct fxt_lines lines;        /* from the options, completed for each trace */
+	const struct fxt_scan *scan;   /* the trace that is reported */
+	struct fxt_groups grouping;    /* of that trace */
+	struct fxt_thread_times times; /* of its threads */
+};
 
 /* ---- the trace ---- */
-
-static const struct fxt_scan *scan;   /* the trace that is reported */
-static struct fxt_groups grouping;    /* of that trace */
-static struct fxt_thread_times times; /* of its threads */
 
 /* The data that is reported of a trace. */
 struct trace {
@@ -68,17 +70,17 @@ struct trace {
 	uint64_t calls, functions, calling_threads;
 };
 
-static void report_sum_up(struct trace *trace)
+static void report_sum_up(struct report_command *c, struct trace *trace)
 {
-	for (size_t i = 0; i < scan->thread_count; i++) {
+	for (size_t i = 0; i < c->scan->thread_count; i++) {
 		uint64_t calls = fxt_functions_calls(&trace->threads[i]);
 
 		fxt_functions_add(&trace->all, &trace->threads[i]);
-		fxt_functions_to_ns(&trace->threads[i], scan);
+		fxt_functions_to_ns(&trace->threads[i], c->scan);
 		trace->calls += calls;
 		trace->calling_threads += calls > 0;
 	}
-	fxt_functions_to_ns(&trace->all, scan);
+	fxt_functions_to_ns(&trace->all, c->scan);
 	trace->functions = fxt_functions_called(&trace->all);
 }
 
@@ -90,14 +92,14 @@ static const struct fxt_column thread_columns[] = {{"running_ns", "running", FXT
         {"description", "thread", FXT_COLUMN_TEXT, 0}, {"thread", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
         {"process", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
 
-static void report_times_row(
-        const struct fxt_switch_times *times, const struct fxt_functions *functions, uint32_t id)
+static void report_times_row(struct report_command *c, const struct fxt_switch_times *times,
+        const struct fxt_functions *functions, uint32_t id)
 {
-	struct fxt_koids thread = scan->tables.threads[id];
+	struct fxt_koids thread = c->scan->tables.threads[id];
 	struct fxt_describer text;
 
 	fxt_describe_begin(&text);
-	fxt_describe_thread(text.out, scan, id, true);
+	fxt_describe_thread(text.out, c->scan, id, true);
 	fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)times->running),
 	        fxt_cell_number((double)times->runnable), fxt_cell_number((double)times->blocked),
 	        fxt_cell_number((double)times->switches),
@@ -108,102 +110,102 @@ static void report_times_row(
 }
 
 /* Reports the threads that have both scheduling records and other records. */
-static void report_times(const struct trace *trace)
+static void report_times(struct report_command *c, const struct trace *trace)
 {
 	struct fxt_switches switches;
 
-	fxt_switches_sum(&switches, &times.timeline);
+	fxt_switches_sum(&switches, &c->times.timeline);
 	if (switches.count == 0) {
 		fxt_print_note(
 		        "no context switches in the trace: when its threads ran and waited is not known");
 	}
 	fxt_table_begin("threads", NULL, thread_columns, sizeof(thread_columns) / sizeof(*thread_columns));
-	for (uint32_t i = 1; i < scan->thread_count; i++) {
+	for (uint32_t i = 1; i < c->scan->thread_count; i++) {
 		const struct fxt_switch_times *times =
-		        fxt_switches_of(&switches, scan->tables.threads[i].thread);
+		        fxt_switches_of(&switches, c->scan->tables.threads[i].thread);
 
-		if (times && fxt_filter_has_thread(scan->filter, i))
-			report_times_row(times, &trace->threads[i], i);
+		if (times && fxt_filter_has_thread(c->scan->filter, i))
+			report_times_row(c, times, &trace->threads[i], i);
 	}
 	fxt_table_end();
 	fxt_switches_free(&switches);
 }
 
-static void report_threads(const struct trace *trace)
+static void report_threads(struct report_command *c, const struct trace *trace)
 {
-	report_times(trace);
-	for (uint32_t i = 0; i < scan->thread_count; i++) {
+	report_times(c, trace);
+	for (uint32_t i = 0; i < c->scan->thread_count; i++) {
 		struct fxt_describer text;
 
 		if (trace->threads[i].count == 0)
 			continue;
 		fxt_describe_begin(&text);
-		fxt_describe_thread(text.out, scan, i, true);
+		fxt_describe_thread(text.out, c->scan, i, true);
 		const char *of = fxt_describe_end(&text).data;
 
-		fxt_lines_print(&lines, &trace->threads[i], of, false);
-		fxt_lines_print(&lines, &trace->threads[i], of, true);
+		fxt_lines_print(&c->lines, &trace->threads[i], of, false);
+		fxt_lines_print(&c->lines, &trace->threads[i], of, true);
 		fxt_describe_free(&text);
 	}
 }
 
 /* Prints the counts as text. */
-static void report_head(const struct trace *trace, const char *name)
+static void report_head(struct report_command *c, const struct trace *trace, const char *name)
 {
-	uint64_t length = fxt_scan_ns(scan, scan->end - scan->start);
+	uint64_t length = fxt_scan_ns(c->scan, c->scan->end - c->scan->start);
 
-	if (group == FXT_GROUP_FUNCTION)
+	if (c->group == FXT_GROUP_FUNCTION)
 		fxt_print_line("%s: %s call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s", name,
-		        fxt_calls_text(scan, trace->calls).text, fxt_plural(trace->calls), trace->functions,
-		        fxt_plural(trace->functions), trace->calling_threads,
+		        fxt_calls_text(c->scan, trace->calls).text, fxt_plural(trace->calls),
+		        trace->functions, fxt_plural(trace->functions), trace->calling_threads,
 		        fxt_plural(trace->calling_threads), fxt_time_text((double)length).text);
 	else
 		fxt_print_line("%s: %s call%s in %" PRIu64 " thread%s, %s", name,
-		        fxt_calls_text(scan, trace->calls).text, fxt_plural(trace->calls),
+		        fxt_calls_text(c->scan, trace->calls).text, fxt_plural(trace->calls),
 		        trace->calling_threads, fxt_plural(trace->calling_threads),
 		        fxt_time_text((double)length).text);
 	fxt_print_fact("calls", (double)trace->calls);
-	if (group == FXT_GROUP_FUNCTION)
+	if (c->group == FXT_GROUP_FUNCTION)
 		fxt_print_fact("functions", (double)trace->functions);
 	fxt_print_fact("threads", (double)trace->calling_threads);
 	fxt_print_fact("duration_ns", (double)length);
-	fxt_print_fact("tracer_waits", (double)times.waits);
-	fxt_print_fact("tracer_waited_ns", (double)fxt_scan_ns(scan, times.waited_time));
-	if (lines.is_corrected)
+	fxt_print_fact("tracer_waits", (double)c->times.waits);
+	fxt_print_fact("tracer_waited_ns", (double)fxt_scan_ns(c->scan, c->times.waited_time));
+	if (c->lines.is_corrected)
 		fxt_print_line("without the cost of recording: %.1f ns within and %.1f ns around each call, "
 		               "+/- %.1f ns",
-		        (double)lines.cost.within_ps / 1000, (double)lines.cost.around_ps / 1000,
-		        (double)lines.cost.error_ps / 1000);
-	if (scan->elided_sums.calls > 0)
+		        (double)c->lines.cost.within_ps / 1000, (double)c->lines.cost.around_ps / 1000,
+		        (double)c->lines.cost.error_ps / 1000);
+	if (c->scan->elided_sums.calls > 0)
 		fxt_print_line("%s the calls that fxtrun elided, which the trace has as sums by function",
-		        fxt_functions_have_elided(scan, &grouping.grouping) ? "with" : "without");
-	if (times.waits > 0)
+		        fxt_functions_have_elided(c->scan, &c->grouping.grouping) ? "with" : "without");
+	if (c->times.waits > 0)
 		fxt_print_line("without %" PRIu64 " wait%s for room in the tracer's buffers, %s in all",
-		        times.waits, fxt_plural(times.waits),
-		        fxt_time_text((double)fxt_scan_ns(scan, times.waited_time)).text);
+		        c->times.waits, fxt_plural(c->times.waits),
+		        fxt_time_text((double)fxt_scan_ns(c->scan, c->times.waited_time)).text);
 }
 
-static void report_trace(const struct trace *trace, const char *name)
+static void report_trace(struct report_command *c, const struct trace *trace, const char *name)
 {
-	report_head(trace, name);
-	if (by_thread) {
-		report_threads(trace);
+	report_head(c, trace, name);
+	if (c->by_thread) {
+		report_threads(c, trace);
 	} else {
-		fxt_lines_print(&lines, &trace->all, NULL, false);
-		if (group == FXT_GROUP_FUNCTION)
-			fxt_lines_print(&lines, &trace->all, NULL, true);
+		fxt_lines_print(&c->lines, &trace->all, NULL, false);
+		if (c->group == FXT_GROUP_FUNCTION)
+			fxt_lines_print(&c->lines, &trace->all, NULL, true);
 	}
-	fxt_print_missing(scan);
+	fxt_print_missing(c->scan);
 }
 
-static bool report_has_cost(const char *name)
+static bool report_has_cost(struct report_command *c, const char *name)
 {
-	if (scan->elided_sums.calls > 0)
+	if (c->scan->elided_sums.calls > 0)
 		fprintf(stderr,
 		        "fxt: %s lacks the cost of elided calls (fxtrun --min-duration, --max-calls); its "
 		        "times cannot be corrected\n",
 		        name);
-	else if (scan->cost.within_ps + scan->cost.around_ps == 0)
+	else if (c->scan->cost.within_ps + c->scan->cost.around_ps == 0)
 		fprintf(stderr, "fxt: %s lacks the cost of recording; fxtrun --calibrate measures it\n",
 		        name);
 	else
@@ -213,59 +215,60 @@ static bool report_has_cost(const char *name)
 
 /* Creates the wanted grouping. Returns false, after reporting it, if the trace has no
  * such functions. */
-static bool report_group(const char *name)
+static bool report_group(struct report_command *c, const char *name)
 {
 	char error[1024];
 
-	if (fxt_groups_make(&grouping, scan, group, &edges, error, sizeof(error)) == 0)
+	if (fxt_groups_make(&c->grouping, c->scan, c->group, &c->edges, error, sizeof(error)) == 0)
 		return true;
 	fxt_report_name(name, error);
 	return false;
 }
 
-static int report_answer(const char *name, struct fxt_scan *scanned)
+static int report_answer(void *state, const char *name, struct fxt_scan *scanned)
 {
+	struct report_command *c = state;
 	struct trace trace = {0};
 	bool is_whole;
 
-	scan = scanned;
-	if ((lines.is_corrected && !report_has_cost(name)) || !report_group(name))
+	c->scan = scanned;
+	if ((c->lines.is_corrected && !report_has_cost(c, name)) || !report_group(c, name))
 		return FXT_FAILED;
-	fxt_thread_times_finish(&times, scan);
-	lines.scan = scan;
-	lines.groups = &grouping;
-	lines.has_switches = times.has_switches;
-	if (lines.is_corrected)
-		lines.cost = scan->cost;
-	trace.threads =
-	        fxt_functions_read(scan, &grouping.grouping, &times, fxt_walk_workers(scan), &is_whole);
-	report_sum_up(&trace);
-	report_trace(&trace, name);
-	for (size_t i = 0; i < scan->thread_count; i++)
+	fxt_thread_times_finish(&c->times, c->scan);
+	c->lines.scan = c->scan;
+	c->lines.groups = &c->grouping;
+	c->lines.has_switches = c->times.has_switches;
+	if (c->lines.is_corrected)
+		c->lines.cost = c->scan->cost;
+	trace.threads = fxt_functions_read(
+	        c->scan, &c->grouping.grouping, &c->times, fxt_walk_workers(c->scan), &is_whole);
+	report_sum_up(c, &trace);
+	report_trace(c, &trace, name);
+	for (size_t i = 0; i < c->scan->thread_count; i++)
 		fxt_functions_free(&trace.threads[i]);
 	free(trace.threads);
 	fxt_functions_free(&trace.all);
-	fxt_groups_free(&grouping);
+	fxt_groups_free(&c->grouping);
 	return fxt_report_changed(name, is_whole);
 }
 
 /* ---- the command ---- */
 
-static bool report_set_order(const char *key)
+static bool report_set_order(struct report_command *c, const char *key)
 {
 	enum fxt_figure figure = FXT_FIGURES; /* FXT_LINE_NAME */
 
 	if (strcmp(key, "name") != 0 && !fxt_figure_named(fxt_span(key), FXT_TO_SORT, &figure))
 		return false;
-	lines.order = figure;
+	c->lines.order = figure;
 	return true;
 }
 
-static bool report_set_group(const char *key)
+static bool report_set_group(struct report_command *c, const char *key)
 {
 	for (enum fxt_group i = 0; i < FXT_GROUPS; i++) {
 		if (group_keys[i] && strcmp(key, group_keys[i]) == 0) {
-			group = i;
+			c->group = i;
 			return true;
 		}
 	}
@@ -276,30 +279,30 @@ enum { CORRECTED = FXT_OPTION_OWN, THREADS, CALLERS, CALLEES, HISTOGRAM };
 
 /* Takes an option of the report's own. Returns FXT_DONE, or FXT_FAILED after reporting
  * the error. */
-static int report_option(const char *command, int option)
+static int report_option(struct report_command *c, const char *command, int option)
 {
 	const char *problem = NULL;
 
 	switch (option) {
 	case 's':
-		return report_set_order(optarg) ? FXT_DONE
-		                                : fxt_bad_usage(command, "cannot sort by '%s'", optarg);
+		return report_set_order(c, optarg) ? FXT_DONE
+		                                   : fxt_bad_usage(command, "cannot sort by '%s'", optarg);
 	case 'b':
-		return report_set_group(optarg) ? FXT_DONE
-		                                : fxt_bad_usage(command, "cannot group by '%s'", optarg);
+		return report_set_group(c, optarg) ? FXT_DONE
+		                                   : fxt_bad_usage(command, "cannot group by '%s'", optarg);
 	case CALLERS:
 	case CALLEES:
-		group = option == CALLERS ? FXT_GROUP_CALLERS : FXT_GROUP_CALLEES;
-		problem = fxt_patterns_add(&edges, optarg);
+		c->group = option == CALLERS ? FXT_GROUP_CALLERS : FXT_GROUP_CALLEES;
+		problem = fxt_patterns_add(&c->edges, optarg);
 		break;
 	case HISTOGRAM:
-		lines.has_histograms = true;
+		c->lines.has_histograms = true;
 		break;
 	case CORRECTED:
-		lines.is_corrected = true;
+		c->lines.is_corrected = true;
 		break;
 	case THREADS:
-		by_thread = true;
+		c->by_thread = true;
 		break;
 	}
 	return problem ? fxt_bad_usage(command, "'%s' %s", optarg, problem) : FXT_DONE;
@@ -307,6 +310,7 @@ static int report_option(const char *command, int option)
 
 int fxt_command_report(int argc, char **argv)
 {
+	struct report_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"sort", required_argument, NULL, 's'}, {"by", required_argument, NULL, 'b'},
 	        {"callers", required_argument, NULL, CALLERS}, {"callees", required_argument, NULL, CALLEES},
@@ -314,19 +318,18 @@ int fxt_command_report(int argc, char **argv)
 	        {"corrected", no_argument, NULL, CORRECTED}, {0}};
 	int option, status = FXT_DONE;
 
-	wanted = (struct fxt_options){.listener = &times.listener};
-	lines = (struct fxt_lines){.order = FXT_TOTAL};
-	group = FXT_GROUP_FUNCTION;
-	by_thread = false;
+	c->wanted = (struct fxt_options){.listener = &c->times.listener};
+	c->lines = (struct fxt_lines){.order = FXT_TOTAL};
+	c->group = FXT_GROUP_FUNCTION;
 	fxt_options_begin();
 	while (status == FXT_DONE && (option = fxt_option(argc, argv, options, help)) != -1)
-		if (!fxt_options_take(&wanted, argv[0], option))
-			status = report_option(argv[0], option);
-	lines.limit = fxt_options_limit(&wanted, UINT64_MAX);
-	fxt_thread_times_init(&times);
+		if (!fxt_options_take(&c->wanted, argv[0], option))
+			status = report_option(c, argv[0], option);
+	c->lines.limit = fxt_options_limit(&c->wanted, UINT64_MAX);
+	fxt_thread_times_init(&c->times);
 	if (status == FXT_DONE)
-		status = fxt_each_scan(argc, argv, &wanted, report_answer);
-	fxt_thread_times_free(&times);
-	fxt_patterns_free(&edges);
+		status = fxt_each_scan(argc, argv, &c->wanted, report_answer, c);
+	fxt_thread_times_free(&c->times);
+	fxt_patterns_free(&c->edges);
 	return status;
 }

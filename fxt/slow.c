@@ -38,8 +38,11 @@ static const struct fxt_column columns[] = {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
-static struct fxt_options wanted;
-static struct fxt_patterns functions;
+/* The options, and the state while traces are read. */
+struct slow_command {
+	struct fxt_options wanted;
+	struct fxt_patterns functions;
+};
 
 static uint64_t slow_sum(const struct fxt_parts *parts, enum fxt_part_kind first, enum fxt_part_kind last)
 {
@@ -95,17 +98,18 @@ static void slow_print_call(const struct fxt_call_details *m, size_t number)
 	fxt_describe_free(&path);
 }
 
-static int slow_answer(const char *name, struct fxt_scan *scan)
+static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 {
-	uint64_t most = fxt_options_limit(&wanted, CALLS);
+	struct slow_command *c = state;
+	uint64_t most = fxt_options_limit(&c->wanted, CALLS);
 	struct fxt_call_details *m =
-	        fxt_call_details_find(name, scan, &functions, 1, most < CALLS_MAX ? most : CALLS_MAX);
+	        fxt_call_details_find(name, scan, &c->functions, 1, most < CALLS_MAX ? most : CALLS_MAX);
 
 	if (!m)
 		return FXT_FAILED;
 	int status = fxt_call_details_explain(m, name, 0, m->slowest.count, 0);
 
-	fxt_call_details_print_calls(m, &functions);
+	fxt_call_details_print_calls(m, &c->functions);
 	fxt_table_begin("calls", NULL, columns, COLUMNS);
 	for (size_t i = 0; i < m->slowest.count; i++)
 		slow_print_call(m, i);
@@ -117,14 +121,14 @@ static int slow_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_slow(int argc, char **argv)
 {
-	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
-	functions = (struct fxt_patterns){0};
-	fxt_options_take_all(&wanted, argc, argv, help);
-	if (fxt_call_details_take(&functions, argv[0], argv[optind], NULL) != FXT_DONE)
+	struct slow_command command = {0}, *c = &command;
+	c->wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
+	fxt_options_take_all(&c->wanted, argc, argv, help);
+	if (fxt_call_details_take(&c->functions, argv[0], argv[optind], NULL) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;
-	int status = fxt_each_scan(argc, argv, &wanted, slow_answer);
+	int status = fxt_each_scan(argc, argv, &c->wanted, slow_answer, c);
 
-	fxt_patterns_free(&functions);
+	fxt_patterns_free(&c->functions);
 	return status;
 }

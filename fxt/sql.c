@@ -28,8 +28,6 @@ static const char help[] =
         "  fxt sql 'select function, duration from calls order by duration desc limit 10'\n"
         "  fxt sql 'select * from waits_by_lock' other.fxt\n";
 
-static bool is_verbose;
-
 /* Reads all of the standard input. */
 static char *sql_read_statements(void)
 {
@@ -79,7 +77,7 @@ static bool sql_answer(struct fxt_sql_trace *trace, const char *statements)
 	return succeeded;
 }
 
-static int sql_read(const char *name, const char *statements)
+static int sql_read(const char *name, const char *statements, bool is_verbose)
 {
 	struct fxt_source source;
 	struct fxt_sql_trace trace;
@@ -119,10 +117,9 @@ int fxt_command_sql(int argc, char **argv)
 	        {"verbose", no_argument, NULL, 'v'}, {"tables", no_argument, NULL, TABLES}, {0}};
 	struct fxt_options wanted = {0};
 	const char *statements = NULL, *name = FXT_USUAL_TRACE;
-	bool wants_tables = false;
+	bool wants_tables = false, is_verbose = false;
 	int option, status = FXT_DONE;
 
-	is_verbose = false;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		if (fxt_options_take(&wanted, argv[0], option))
@@ -147,7 +144,7 @@ int fxt_command_sql(int argc, char **argv)
 	if (wants_tables)
 		fxt_sql_print_tables(NULL);
 	else
-		status = sql_read(name, statements);
+		status = sql_read(name, statements, is_verbose);
 	fxt_print_end();
 	return status;
 }

@@ -44,8 +44,6 @@ static const struct fxt_column columns[] = {
         {"name", "function", FXT_COLUMN_TEXT, 0},
 };
 
-static struct fxt_options wanted;
-
 /* The candidates to be left out: functions of `all`, sorted by calls, most first. */
 struct suggestion {
 	const struct fxt_scan *scan;
@@ -222,13 +220,14 @@ static void suggest_print_min_duration(const struct suggestion *s)
 
 /* ---- the command ---- */
 
-static int suggest_answer(const char *name, struct fxt_scan *scan)
+static int suggest_answer(void *state, const char *name, struct fxt_scan *scan)
 {
+	const struct fxt_options *wanted = state;
 	struct suggestion s = {.scan = scan};
 	bool is_whole = fxt_functions_read_all(&s.all, scan, NULL, NULL);
 
 	s.functions = fxt_allocate((s.all.count + 1) * sizeof(*s.functions));
-	suggest_choose(&s, fxt_options_limit(&wanted, FUNCTIONS + scan->muted.count));
+	suggest_choose(&s, fxt_options_limit(wanted, FUNCTIONS + scan->muted.count));
 	fxt_print_line("%s: %" PRIu64 " call%s", name, s.calls, fxt_plural(s.calls));
 	fxt_print_fact("calls", (double)s.calls);
 	suggest_print_functions(&s);
@@ -249,9 +248,9 @@ int fxt_command_suggest(int argc, char **argv)
 	        {"help", no_argument, NULL, 'h'}, FXT_OPTIONS_FORMAT, FXT_OPTIONS_LIMIT, {0}};
 	int option;
 
-	wanted = (struct fxt_options){0};
+	struct fxt_options wanted = {0};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		fxt_options_take(&wanted, argv[0], option);
-	return fxt_each_scan(argc, argv, &wanted, suggest_answer);
+	return fxt_each_scan(argc, argv, &wanted, suggest_answer, &wanted);
 }

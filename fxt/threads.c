@@ -57,9 +57,12 @@ enum { THREAD_COLUMNS = sizeof(thread_columns) / sizeof(*thread_columns) };
 enum { HINDRANCE_COLUMNS = sizeof(hindrance_columns) / sizeof(*hindrance_columns) };
 enum { STEP_COLUMNS = sizeof(step_columns) / sizeof(*step_columns) };
 
-static struct fxt_options wanted;
-static struct fxt_patterns functions; /* of --critical */
-static uint64_t number;
+/* The options, and the state while traces are read. */
+struct threads_command {
+	struct fxt_options wanted;
+	struct fxt_patterns functions; /* of --critical */
+	uint64_t number;
+};
 
 /* ---- threads ---- */
 
@@ -134,9 +137,9 @@ static void threads_print_hindrance(const struct fxt_scan *scan, const struct fx
 	fxt_describe_free(&other);
 }
 
-static int threads_print_all(struct fxt_call_details *m)
+static int threads_print_all(struct threads_command *c, struct fxt_call_details *m)
 {
-	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
+	uint64_t left = fxt_options_limit(&c->wanted, UINT64_MAX);
 	bool with_process = threads_of_several(m->scan);
 	struct fxt_usage usage;
 
@@ -151,7 +154,7 @@ static int threads_print_all(struct fxt_call_details *m)
 		left--;
 	}
 	fxt_table_end();
-	left = fxt_options_limit(&wanted, UINT64_MAX);
+	left = fxt_options_limit(&c->wanted, UINT64_MAX);
 	fxt_table_begin("hindrances", NULL, hindrance_columns, HINDRANCE_COLUMNS);
 	for (size_t i = 0; i < usage.hindrance_count && i < left; i++)
 		threads_print_hindrance(m->scan, &usage.hindrances[i]);
@@ -203,18 +206,18 @@ static void threads_print_step(const struct fxt_call_details *m, const struct fx
 	fxt_describe_free(&until);
 }
 
-static int threads_print_critical(struct fxt_call_details *m, const char *name)
+static int threads_print_critical(struct threads_command *c, struct fxt_call_details *m, const char *name)
 {
 	struct fxt_spill_window window = {0};
 	struct fxt_critical_path path;
 
-	const struct fxt_slow_call *call = &m->slowest.calls[number - 1];
+	const struct fxt_slow_call *call = &m->slowest.calls[c->number - 1];
 	uint64_t start = fxt_scan_ns(m->scan, call->slice.start);
 	int status = fxt_report_changed(name, fxt_waits_walk(&m->waits, m->scan));
 
 	fxt_critical_path_read(&path, &m->waits, call->slice.thread, start,
 	        start + fxt_scan_ns(m->scan, call->slice.end - call->slice.start));
-	fxt_call_details_print_calls(m, &functions);
+	fxt_call_details_print_calls(m, &c->functions);
 	fxt_table_begin("critical_path", NULL, step_columns, STEP_COLUMNS);
 	for (uint64_t i = 0; i < path.steps.count; i++)
 		threads_print_step(m, fxt_spill_at(&path.steps, &window, i), call);
@@ -225,16 +228,17 @@ static int threads_print_critical(struct fxt_call_details *m, const char *name)
 
 /* ---- the command ---- */
 
-static int threads_answer(const char *name, struct fxt_scan *scan)
+static int threads_answer(void *state, const char *name, struct fxt_scan *scan)
 {
-	bool is_critical = functions.count > 0;
-	struct fxt_call_details *m = is_critical
-	                                     ? fxt_call_details_find(name, scan, &functions, number, number)
-	                                     : fxt_call_details_of(scan);
+	struct threads_command *c = state;
+	bool is_critical = c->functions.count > 0;
+	struct fxt_call_details *m =
+	        is_critical ? fxt_call_details_find(name, scan, &c->functions, c->number, c->number)
+	                    : fxt_call_details_of(scan);
 
 	if (!m)
 		return FXT_FAILED;
-	int status = is_critical ? threads_print_critical(m, name) : threads_print_all(m);
+	int status = is_critical ? threads_print_critical(c, m, name) : threads_print_all(c, m);
 
 	fxt_print_missing(scan);
 	fxt_call_details_forget(m);
@@ -243,20 +247,20 @@ static int threads_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_threads(int argc, char **argv)
 {
+	struct threads_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"critical", required_argument, NULL, OPTION_CRITICAL}, {0}};
 	int option;
 
-	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
-	functions = (struct fxt_patterns){0};
+	c->wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (!fxt_options_take(&wanted, argv[0], option) &&
-		        fxt_call_details_take(&functions, argv[0], optarg, &number) != FXT_DONE)
+		if (!fxt_options_take(&c->wanted, argv[0], option) &&
+		        fxt_call_details_take(&c->functions, argv[0], optarg, &c->number) != FXT_DONE)
 			return FXT_FAILED;
 	}
-	int status = fxt_each_scan(argc, argv, &wanted, threads_answer);
+	int status = fxt_each_scan(argc, argv, &c->wanted, threads_answer, c);
 
-	fxt_patterns_free(&functions);
+	fxt_patterns_free(&c->functions);
 	return status;
 }

@@ -30,10 +30,14 @@ static const char help[] =
         "      --fold=PERCENT   lines with less of the whole time are folded into one [0.5]\n"
         "  -n, --limit=N        the first N lines\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
-static struct fxt_options wanted;
-static bool bottom_up;
-static enum fxt_paths_by by;
-static double fold;
+/* The options, and the state while traces are read. */
+struct tree_command {
+	struct fxt_options wanted;
+	bool bottom_up;
+	enum fxt_paths_by by;
+	double fold;
+	struct fxt_thread_times times;
+};
 
 /* ---- the lines ---- */
 
@@ -55,7 +59,7 @@ static void tree_row(
 	tree->lines_left--;
 }
 
-static void tree_path_row(struct tree *tree, uint32_t node, unsigned depth)
+static void tree_path_row(struct tree_command *c, struct tree *tree, uint32_t node, unsigned depth)
 {
 	const struct fxt_path *path = &tree->branches.paths->items[node];
 	const struct fxt_tables *t = &tree->branches.scan->tables;
@@ -66,7 +70,7 @@ static void tree_path_row(struct tree *tree, uint32_t node, unsigned depth)
 		return;
 	}
 	fxt_describe_begin(&group);
-	if (by == FXT_PATHS_BY_THREAD)
+	if (c->by == FXT_PATHS_BY_THREAD)
 		fxt_groups_write_thread(group.out, t, t->threads[path->name]);
 	else
 		fxt_groups_write_object(group.out, t, FXT_OBJECT_PROCESS, t->threads[path->name].process);
@@ -94,7 +98,7 @@ static void tree_fold_row(struct tree *tree, size_t child, size_t end, unsigned 
 
 /* Prints the tree from top to bottom. Uses an explicit stack, because calls may be
  * nested deeply. */
-static void tree_rows(struct tree *tree)
+static void tree_rows(struct tree_command *c, struct tree *tree)
 {
 	struct way {
 		size_t child, end;
@@ -119,7 +123,7 @@ static void tree_rows(struct tree *tree)
 			continue;
 		}
 		way->child++;
-		tree_path_row(tree, node, (unsigned)depth);
+		tree_path_row(c, tree, node, (unsigned)depth);
 		depth++;
 		fxt_make_room(ways, depth, room);
 		ways[depth] = (struct way){tree->branches.first[node], tree->branches.first[node + 1]};
@@ -129,16 +133,14 @@ static void tree_rows(struct tree *tree)
 
 /* ---- the trace ---- */
 
-static struct fxt_thread_times times;
-
-static void tree_print(
-        const char *name, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t levels)
+static void tree_print(struct tree_command *c, const char *name, const struct fxt_scan *scan,
+        const struct fxt_paths *paths, uint32_t levels)
 {
-	struct tree tree = {.lines_left = fxt_options_limit(&wanted, UINT64_MAX)};
+	struct tree tree = {.lines_left = fxt_options_limit(&c->wanted, UINT64_MAX)};
 	struct fxt_column columns[FXT_BRANCH_CELLS];
 
-	fxt_branches_make(&tree.branches, scan, paths, bottom_up, times.has_switches);
-	tree.least = tree.branches.whole * fold / 100;
+	fxt_branches_make(&tree.branches, scan, paths, c->bottom_up, c->times.has_switches);
+	tree.least = tree.branches.whole * c->fold / 100;
 	fxt_print_line("%s: %s call%s, %s in all threads together", name,
 	        fxt_calls_text(scan, tree.branches.calls).text, fxt_plural(tree.branches.calls),
 	        fxt_time_text(tree.branches.whole).text);
@@ -149,28 +151,29 @@ static void tree_print(
 		               "\" is so many calls inside each other",
 		        FXT_RECURSION_LEVELS, levels);
 	fxt_branch_columns(&tree.branches, columns);
-	fxt_table_begin(bottom_up ? "bottom_up" : "tree", NULL, columns, FXT_BRANCH_CELLS);
-	tree_rows(&tree);
+	fxt_table_begin(c->bottom_up ? "bottom_up" : "tree", NULL, columns, FXT_BRANCH_CELLS);
+	tree_rows(c, &tree);
 	fxt_table_end();
 	fxt_print_missing(scan);
 	fxt_branches_free(&tree.branches);
 }
 
-static int tree_answer(const char *name, struct fxt_scan *scan)
+static int tree_answer(void *state, const char *name, struct fxt_scan *scan)
 {
+	struct tree_command *c = state;
 	struct fxt_paths paths;
 
-	fxt_thread_times_finish(&times, scan);
-	bool is_whole = fxt_paths_read(&paths, scan, by, &times, fxt_walk_workers(scan));
+	fxt_thread_times_finish(&c->times, scan);
+	bool is_whole = fxt_paths_read(&paths, scan, c->by, &c->times, fxt_walk_workers(scan));
 	uint32_t levels = 0;
 
 	/* Programs get each path. */
-	if (wanted.format == FXT_FORMAT_TEXT)
+	if (c->wanted.format == FXT_FORMAT_TEXT)
 		levels = fxt_paths_fold_recursion(&paths, UINT32_MAX, FXT_NOTHING, NULL);
 	fxt_paths_to_ns(&paths, scan);
-	if (bottom_up)
+	if (c->bottom_up)
 		fxt_paths_turn_over(&paths, FXT_BRANCH_CALLERS);
-	tree_print(name, scan, &paths, levels);
+	tree_print(c, name, scan, &paths, levels);
 	fxt_paths_free(&paths);
 	return fxt_report_changed(name, is_whole);
 }
@@ -179,21 +182,21 @@ static int tree_answer(const char *name, struct fxt_scan *scan)
 
 enum { BOTTOM_UP = FXT_OPTION_OWN, FOLD };
 
-static int tree_option(const char *command, int option)
+static int tree_option(struct tree_command *c, const char *command, int option)
 {
 	char *end;
 
 	if (option == BOTTOM_UP) {
-		bottom_up = true;
+		c->bottom_up = true;
 	} else if (option == 'b') {
-		by = strcmp(optarg, "process") == 0  ? FXT_PATHS_BY_PROCESS
-		     : strcmp(optarg, "thread") == 0 ? FXT_PATHS_BY_THREAD
-		                                     : FXT_PATHS_TOGETHER;
-		if (by == FXT_PATHS_TOGETHER)
+		c->by = strcmp(optarg, "process") == 0  ? FXT_PATHS_BY_PROCESS
+		        : strcmp(optarg, "thread") == 0 ? FXT_PATHS_BY_THREAD
+		                                        : FXT_PATHS_TOGETHER;
+		if (c->by == FXT_PATHS_TOGETHER)
 			return fxt_bad_usage(command, "cannot group by '%s'", optarg);
 	} else if (option == FOLD) {
-		fold = strtod(optarg, &end);
-		if (*optarg < '0' || *optarg > '9' || (*end && strcmp(end, "%") != 0) || fold > 100)
+		c->fold = strtod(optarg, &end);
+		if (*optarg < '0' || *optarg > '9' || (*end && strcmp(end, "%") != 0) || c->fold > 100)
 			return fxt_bad_usage(command, "'%s' is not a percentage", optarg);
 	}
 	return FXT_DONE;
@@ -201,24 +204,24 @@ static int tree_option(const char *command, int option)
 
 int fxt_command_tree(int argc, char **argv)
 {
+	struct tree_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"bottom-up", no_argument, NULL, BOTTOM_UP}, {"by", required_argument, NULL, 'b'},
 	        {"fold", required_argument, NULL, FOLD}, {0}};
 	int option, status = FXT_DONE;
 
-	wanted = (struct fxt_options){.listener = &times.listener};
-	bottom_up = false;
-	by = FXT_PATHS_TOGETHER;
-	fold = 0.5;
+	c->wanted = (struct fxt_options){.listener = &c->times.listener};
+	c->by = FXT_PATHS_TOGETHER;
+	c->fold = 0.5;
 	fxt_options_begin();
 	while (status == FXT_DONE && (option = fxt_option(argc, argv, options, help)) != -1)
-		if (!fxt_options_take(&wanted, argv[0], option))
-			status = tree_option(argv[0], option);
-	if (status == FXT_DONE && bottom_up && by != FXT_PATHS_TOGETHER)
+		if (!fxt_options_take(&c->wanted, argv[0], option))
+			status = tree_option(c, argv[0], option);
+	if (status == FXT_DONE && c->bottom_up && c->by != FXT_PATHS_TOGETHER)
 		status = fxt_bad_usage(argv[0], "--bottom-up and --by do not go together");
-	fxt_thread_times_init(&times);
+	fxt_thread_times_init(&c->times);
 	if (status == FXT_DONE)
-		status = fxt_each_scan(argc, argv, &wanted, tree_answer);
-	fxt_thread_times_free(&times);
+		status = fxt_each_scan(argc, argv, &c->wanted, tree_answer, c);
+	fxt_thread_times_free(&c->times);
 	return status;
 }

@@ -136,13 +136,14 @@ static int tui_show(const char *name, struct fxt_scan *scan)
 	return failed ? FXT_FAILED : fxt_report_changed(name, !fxt_tui.is_changed);
 }
 
-static int tui_source(const char *name, const struct fxt_source *source)
+static int tui_source(void *state, const char *name, const struct fxt_source *source)
 {
 	struct fxt_filter filter;
 	struct fxt_scan scan;
 	char error[1024];
 	int status = FXT_FAILED;
 
+	(void)state;
 	fxt_scan_listened(&scan, source, NULL, &listener);
 	if (fxt_query_filter_apply(&chosen.choice, &scan, &filter, error, sizeof(error)) != 0) {
 		fxt_report_name(name, error);
@@ -167,7 +168,7 @@ int fxt_command_tui(int argc, char **argv)
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		fxt_options_take(&chosen, argv[0], option);
 	fxt_thread_times_init(&times);
-	int status = fxt_one_source(argc, argv, tui_source);
+	int status = fxt_one_source(argc, argv, tui_source, NULL);
 
 	fxt_lanes_free(&losses);
 	fxt_thread_times_free(&times);

@@ -66,13 +66,17 @@ static void view_link_to(char *link, size_t room, const struct fxt_scan *scan, c
 		        view_time(scan, call->end) - start);
 }
 
-static struct fxt_patterns slow;
-static uint64_t slow_number;
+/* The options, and the state while traces are read. */
+struct view_command {
+	struct fxt_patterns slow;
+	uint64_t slow_number;
+	bool no_open;
+};
 
 /* Writes the link for the options. Returns FXT_DONE, or FXT_FAILED after reporting the
  * reason. */
-static int view_make_link(
-        char link[LINK_BYTES], const char *path, const char *name, const struct fxt_source *source)
+static int view_make_link(struct view_command *c, char link[LINK_BYTES], const char *path, const char *name,
+        const struct fxt_source *source)
 {
 	struct fxt_call_details *m;
 	struct fxt_scan scan;
@@ -80,13 +84,13 @@ static int view_make_link(
 	int bytes =
 	        snprintf(link, LINK_BYTES, FXT_SERVE_ORIGIN "/#!/?url=http://" FXT_SERVE_ADDRESS "%s", path);
 
-	if (slow.count == 0)
+	if (c->slow.count == 0)
 		return FXT_DONE;
 	fxt_scan_listened(&scan, source, NULL, fxt_call_details_listener());
-	m = fxt_call_details_find(name, &scan, &slow, slow_number, slow_number);
+	m = fxt_call_details_find(name, &scan, &c->slow, c->slow_number, c->slow_number);
 	if (m) {
 		view_link_to(link + bytes, LINK_BYTES - (size_t)bytes, &scan,
-		        &m->slowest.calls[slow_number - 1].slice);
+		        &m->slowest.calls[c->slow_number - 1].slice);
 		fxt_call_details_forget(m);
 	}
 	fxt_scan_free(&scan);
@@ -107,14 +111,13 @@ static void view_open(const char *link)
 	}
 }
 
-static bool no_open;
-
-static int view(const char *name, const struct fxt_source *source)
+static int view(void *state, const char *name, const struct fxt_source *source)
 {
+	struct view_command *c = state;
 	char link[LINK_BYTES], path[FXT_SERVE_PATH_BYTES];
 	int error = fxt_serve_make_path(path), listener;
 
-	if (!error && view_make_link(link, path, name, source) != FXT_DONE)
+	if (!error && view_make_link(c, link, path, name, source) != FXT_DONE)
 		return FXT_FAILED;
 	listener = error ? -1 : fxt_serve_listen();
 	if (listener < 0) {
@@ -126,7 +129,7 @@ static int view(const char *name, const struct fxt_source *source)
 	}
 	printf("%s is at\n%s\nuntil the browser has fetched it, or Ctrl-C\n", name, link);
 	fflush(stdout);
-	if (!no_open)
+	if (!c->no_open)
 		view_open(link);
 	error = fxt_serve(listener, path, source);
 	close(listener);
@@ -139,22 +142,21 @@ enum { OPTION_NO_OPEN = FXT_OPTION_OWN, OPTION_SLOW };
 
 int fxt_command_view(int argc, char **argv)
 {
+	struct view_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
 	        {"no-open", no_argument, NULL, OPTION_NO_OPEN},
 	        {"slow", required_argument, NULL, OPTION_SLOW}, {0}};
 	int option;
 
-	no_open = false;
-	slow = (struct fxt_patterns){0};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		no_open |= option == OPTION_NO_OPEN;
+		c->no_open |= option == OPTION_NO_OPEN;
 		if (option == OPTION_SLOW &&
-		        fxt_call_details_take(&slow, argv[0], optarg, &slow_number) != FXT_DONE)
+		        fxt_call_details_take(&c->slow, argv[0], optarg, &c->slow_number) != FXT_DONE)
 			return FXT_FAILED;
 	}
-	int status = fxt_each_source(argc, argv, view);
+	int status = fxt_each_source(argc, argv, view, c);
 
-	fxt_patterns_free(&slow);
+	fxt_patterns_free(&c->slow);
 	return status;
 }

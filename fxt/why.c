@@ -51,9 +51,12 @@ static const struct fxt_column columns[] = {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
-static struct fxt_options wanted;
-static struct fxt_patterns functions;
-static uint64_t number, depth;
+/* The options, and the state while traces are read. */
+struct why_command {
+	struct fxt_options wanted;
+	struct fxt_patterns functions;
+	uint64_t number, depth;
+};
 
 /* ---- parts ---- */
 
@@ -113,9 +116,9 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 
 /* ---- the call ---- */
 
-static void why_print_call(const struct fxt_call_details *m)
+static void why_print_call(struct why_command *c, const struct fxt_call_details *m)
 {
-	const struct fxt_slow_call *slow = &m->slowest.calls[number - 1];
+	const struct fxt_slow_call *slow = &m->slowest.calls[c->number - 1];
 	uint64_t start = fxt_scan_ns(m->scan, slow->slice.start);
 	uint64_t ns = fxt_scan_ns(m->scan, slow->slice.end - slow->slice.start);
 	const struct fxt_part *most = fxt_causes_main(&m->causes.calls[0]);
@@ -123,7 +126,7 @@ static void why_print_call(const struct fxt_call_details *m)
 	struct why_call call = {m, ns, slow->slice.name};
 
 	fxt_describe_begin(&text);
-	fprintf(text.out, "call %" PRIu64 ": %s", number, fxt_time_text((double)(ns)).text);
+	fprintf(text.out, "call %" PRIu64 ": %s", c->number, fxt_time_text((double)(ns)).text);
 	fprintf(text.out, ", from %s on",
 	        fxt_time_text((double)(start - fxt_scan_ns(m->scan, m->scan->start))).text);
 	fputs(slow->slice.is_open ? ", and never ended; in " : ", in ", text.out);
@@ -141,57 +144,58 @@ static void why_print_call(const struct fxt_call_details *m)
 			        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");
 		fxt_describe_print(&text);
 	}
-	fxt_print_fact("number", (double)number);
+	fxt_print_fact("number", (double)c->number);
 	fxt_print_fact("time_ns", (double)(ns));
 	fxt_print_fact("start_ns", (double)(start - fxt_scan_ns(m->scan, m->scan->start)));
 	fxt_table_begin("parts", NULL, columns, COLUMNS);
-	fxt_causes_report(&m->causes.calls[0], ns, fxt_options_limit(&wanted, UINT64_MAX),
-	        wanted.format == FXT_FORMAT_TEXT, why_print_part, &call);
+	fxt_causes_report(&m->causes.calls[0], ns, fxt_options_limit(&c->wanted, UINT64_MAX),
+	        c->wanted.format == FXT_FORMAT_TEXT, why_print_part, &call);
 	fxt_table_end();
 }
 
-static int why_answer(const char *name, struct fxt_scan *scan)
+static int why_answer(void *state, const char *name, struct fxt_scan *scan)
 {
-	struct fxt_call_details *m = fxt_call_details_find(name, scan, &functions, number, number);
+	struct why_command *c = state;
+	struct fxt_call_details *m = fxt_call_details_find(name, scan, &c->functions, c->number, c->number);
 	int status;
 
 	if (!m)
 		return FXT_FAILED;
-	status = fxt_call_details_explain(m, name, number - 1, 1, (unsigned)depth);
-	fxt_call_details_print_calls(m, &functions);
-	why_print_call(m);
+	status = fxt_call_details_explain(m, name, c->number - 1, 1, (unsigned)c->depth);
+	fxt_call_details_print_calls(m, &c->functions);
+	why_print_call(c, m);
 	fxt_print_missing(scan);
 	fxt_call_details_forget(m);
 	return status;
 }
 
-static bool why_set_depth(const char *text)
+static bool why_set_depth(struct why_command *c, const char *text)
 {
 	char *end;
 
-	depth = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && *end == '\0' && depth <= DEPTH_MAX;
+	c->depth = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && c->depth <= DEPTH_MAX;
 }
 
 int fxt_command_why(int argc, char **argv)
 {
+	struct why_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"depth", required_argument, NULL, OPTION_DEPTH}, {0}};
 	int option;
 
-	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
-	functions = (struct fxt_patterns){0};
-	depth = DEPTH;
+	c->wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
+	c->depth = DEPTH;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		if (!fxt_options_take(&wanted, argv[0], option) && !why_set_depth(optarg))
+		if (!fxt_options_take(&c->wanted, argv[0], option) && !why_set_depth(c, optarg))
 			return fxt_bad_usage(
 			        argv[0], "'%s' is not a number of threads up to %d", optarg, DEPTH_MAX);
-	if (fxt_call_details_take(&functions, argv[0], argv[optind], &number) != FXT_DONE)
+	if (fxt_call_details_take(&c->functions, argv[0], argv[optind], &c->number) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;
-	int status = fxt_each_scan(argc, argv, &wanted, why_answer);
+	int status = fxt_each_scan(argc, argv, &c->wanted, why_answer, c);
 
-	fxt_patterns_free(&functions);
+	fxt_patterns_free(&c->functions);
 	return status;
 }
