@@ -10,7 +10,7 @@ A target is the most that the result may be.
 from dataclasses import dataclass, replace
 import os
 
-NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "memory", "page", "heap"]
+NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "growth", "memory", "page", "heap"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -258,6 +258,29 @@ def reading_group(ways, calls):
         f"mkdir alone && cp {ways.build}/libfxtagent.so alone/",
         f"FXT_OUTPUT=raw.fxt LD_PRELOAD=$PWD/alone/libfxtagent.so {ways.bench}/calls_100000 many 1 200000",
     ))
+
+
+def growth_group(ways, _):
+    """Traces of a shape that a program seldom has, from a generator, so that their size does not depend on the calls."""
+    fxt, generator = f"{ways.build}/fxt", f"{ROOT}/tests/independent/growth.py"
+    exports = [("export", f"--to={kind}", "-o", "out") for kind in ("folded", "callgrind", "pprof")]
+    shapes = [
+        ("processes", 8000, "8,000 processes, 50 functions each", [
+            ("html", "-o", "page.html"), ("flamegraph", "-o", "/dev/null"), *exports,
+            ("sql", "select sum(threads) from processes"), ("sql", "select count(*), sum(duration) from calls")]),
+        ("threads", 100_000, "100,000 threads, 50 functions each", [
+            ("report",), ("threads",), ("html", "-o", "page.html"), *exports]),
+        ("deep", 1_000_000, "a recursion 1,000,000 deep", [
+            ("slow", "f0"), ("tree",), ("replay",), *exports, ("flamegraph", "-o", "/dev/null"), ("html", "-o", "page.html")]),
+    ]
+    rows = []
+
+    for shape, count, what, asked in shapes:
+        for words in asked:
+            program = Program(words[0], (fxt, *words, f"PREPARED/{shape}.fxt"))
+            rows.append(Row(f"{what}: fxt {' '.join(words)}", program, None, 0, "alone", figure="wall", unit="s", digits=3))
+    return Group("growth", "Many processes, many threads, deep recursion", rows, tuple(
+        f"python3 {generator} {shape} {count} >{shape}.fxt" for shape, count, *_ in shapes), warms_up=False)
 
 
 def memory_group(ways, calls):
