@@ -139,10 +139,21 @@ void agent_set_noting(bool is_noting)
 		compare_exchange_acquire(&agent_hooks, &before, is_noting ? AGENT_GENERAL : AGENT_QUIET);
 }
 
+uint32_t agent_hooks_block_signals;
+
+void agent_block_signals_in_hooks(void)
+{
+	if (load_relaxed(&agent_hooks_block_signals))
+		return;
+	store_relaxed(&agent_hooks_block_signals, 1);
+	if (agent_records_calls())
+		agent_set_recording(agent_recording_of_calls());
+}
+
 enum agent_recording agent_recording_of_calls(void)
 {
 	return agent_engine.clock == FXT_CLOCK_COUNTER && !load_relaxed(&threads_lend) &&
-	                       !agent_filters_calls()
+	                       !load_relaxed(&agent_hooks_block_signals) && !agent_filters_calls()
 	               ? AGENT_BY_COUNTER
 	               : AGENT_GENERAL;
 }
@@ -360,7 +371,7 @@ void agent_self_forget(void)
 
 	fxt_engine_forget(&agent_engine, first_slot);
 	agent_self.forks_outside = false;
-	agent_self.writer = agent_self.nested = NULL;
+	agent_self.writer = agent_self.nested = agent_self.other = NULL;
 	agent_self.owner = 0;
 	threads_lend = 0;
 }

@@ -62,6 +62,8 @@ struct agent_self {
 	struct agent_coroutine *coroutine;
 	/* the writer of the coroutine that it works on; else NULL */
 	struct fxt_thread_writer *claimed;
+	/* idle: for other fibers while a hook is away (preempted.h); or NULL */
+	struct fxt_thread_writer *other;
 	/* while it forks, and in a child until its rebirth: the calls it has open
 	 * (inherited.h); else NULL */
 	struct agent_inheritance *inheritance;
@@ -108,6 +110,11 @@ void agent_set_noting(bool is_noting);
 
 /* The value while calls are recorded. */
 enum agent_recording agent_recording_of_calls(void);
+
+/* 1: hooks writer signals, since handlers run other code of the thread before they return
+ * (preempted.h). Set once. */
+extern HIDDEN uint32_t agent_hooks_block_signals;
+void agent_block_signals_in_hooks(void);
 
 /*
  * The agent begins in its constructor, which the loader runs before all others. The loader
@@ -232,6 +239,14 @@ static inline enum agent_thread_state agent_thread_state(void)
 	return agent_self.nested && load_relaxed(&agent_self.nested->busy) != FXT_IDLE
 	               ? AGENT_THREAD_IN_HANDLER
 	               : AGENT_THREAD_IN_HOOK;
+}
+
+/* Whether the calling thread is in a hook: the caller is a signal handler, then. */
+static inline bool agent_is_in_hook(void)
+{
+	enum agent_thread_state state = agent_thread_state();
+
+	return state == AGENT_THREAD_IN_HOOK || state == AGENT_THREAD_IN_HANDLER;
 }
 
 /*

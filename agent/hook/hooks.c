@@ -117,7 +117,7 @@ static void hooks_enter_filtered(struct fxt_thread_writer *writer, const void *f
 	agent_trigger_raise(trigger);
 }
 
-void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer)
+static void hooks_enter_general(void *function, void *call_site, uint64_t stack_pointer)
 {
 	uint64_t stack_offset, ref;
 	struct fxt_thread_writer *writer;
@@ -145,6 +145,19 @@ void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer
 		hooks_enter_filtered(writer, function, call_site, stack_offset, ref);
 	else
 		agent_enter_known(writer, function, call_site, stack_offset, ref, agent_engine.clock);
+}
+
+void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer)
+{
+	uint64_t mask;
+
+	if (likely(!load_relaxed(&agent_hooks_block_signals))) {
+		hooks_enter_general(function, call_site, stack_pointer);
+		return;
+	}
+	mask = sys_block_signals();
+	hooks_enter_general(function, call_site, stack_pointer);
+	sys_restore_signals(mask);
 }
 
 /* Leaves a call of a session that filters calls. */
@@ -193,7 +206,7 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	agent_trigger_raise(trigger);
 }
 
-void agent_leave_general(void *function, uint64_t stack_pointer)
+static void hooks_leave_general(void *function, uint64_t stack_pointer)
 {
 	if (!agent_records_calls()) {
 		if (likely(load_relaxed(&agent_has_begun)))
@@ -206,4 +219,17 @@ void agent_leave_general(void *function, uint64_t stack_pointer)
 		hooks_leave_filtered(function, stack_pointer);
 	else
 		agent_leave(function, stack_pointer, agent_engine.clock);
+}
+
+void agent_leave_general(void *function, uint64_t stack_pointer)
+{
+	uint64_t mask;
+
+	if (likely(!load_relaxed(&agent_hooks_block_signals))) {
+		hooks_leave_general(function, stack_pointer);
+		return;
+	}
+	mask = sys_block_signals();
+	hooks_leave_general(function, stack_pointer);
+	sys_restore_signals(mask);
 }

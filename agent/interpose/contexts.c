@@ -6,6 +6,7 @@
 #include "agent/base/attributes.h"
 #include "jumps.h"
 #include "agent/base/real.h"
+#include "agent/hook/preempted.h"
 #include "agent/hook/stacks.h"
 
 /* ---- coroutines ---- */
@@ -42,9 +43,28 @@ static void context_runs_next(const ucontext_t *context)
 	agent_force_slow_path(agent_self.writer);
 }
 
+/* A handler that has interrupted a hook runs another context, and saves its own. */
+static __attribute__((noinline)) int context_swap_in_hook(
+        ucontext_t *restrict from, const ucontext_t *restrict to)
+{
+	struct agent_preempted hook;
+	bool is_left = agent_preempt(&hook);
+	int result;
+
+	context_runs_next(to);
+	result = REAL(swapcontext)(from, to);
+	if (is_left)
+		agent_preempted_returns(&hook);
+	return result;
+}
+
 EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 {
+	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_is_in_hook())
+		return context_swap_in_hook(from, to);
 	context_runs_next(to);
+	/* A tail call: a context may be resumed more than once, and nothing of ours may then
+	 * be on its stack. */
 	return REAL(swapcontext)(from, to);
 }
 
