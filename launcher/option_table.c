@@ -457,6 +457,8 @@ static const char *write_path(json_t *params, const char *field, const char *val
 {
 	char directory[PATH_MAX], path[2 * PATH_MAX];
 
+	if (strcmp(value, "-") == 0)
+		return "must be a file: fxtrun writes the trace, and has another standard output";
 	if (*value == '/')
 		return write_text(params, field, value);
 	if (!getcwd(directory, sizeof(directory)))

@@ -181,3 +181,11 @@ runs_on()
 	[ "$(sizes sh -c 'cat /proc/self/maps; exit')" = 2097152 ]
 	[ "$(sizes grep memfd /proc/self/maps)" = 1048576 ]
 }
+
+@test "fxtctl record and snapshot refuse - as the name of the trace" {
+	for command in record snapshot; do
+		says 2 "fxtctl: --output-file=-: must be a file: fxtrun writes the trace, and has another standard output" \
+			fxtctl $command -o -
+		[ ! -e ./- ]
+	done
+}
