@@ -45,6 +45,8 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 # The agent runs inside foreign programs: nothing exported but agent.map, no stack protector (its helper thread has no
 # thread control block of its own), no lazy binding in a hook. It is never sanitized: its host may be, or may not.
 AGENT    := -fPIC -fvisibility=hidden -fno-stack-protector -fno-plt -fno-tree-slp-vectorize -ftls-model=initial-exec -fno-exceptions
+# Calls of prepared entries save the 128-bit registers, whatever the user's CFLAGS have (agent/hook/prepared.c).
+AGENT    += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mno-avx)
 # How a user builds a program to be traced; so are our test programs and examples.
 TRACED   := -O2 -g -finstrument-functions
 # The examples leave out the inside of the standard library, where the compiler can.
@@ -84,7 +86,7 @@ examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc))
 all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
 
 $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
-	$(call say,LINK,$@)$(CC) -shared -Wl,-z,initfirst,-z,now,-z,relro,-z,defs,-z,separate-code,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
+	$(call say,LINK,$@)$(CC) -shared -Wl,-z,initfirst,-z,now,-z,relro,-z,defs,-z,separate-code,--version-script=agent/agent.map -Wl,--section-start=.agent_thunks=0x800000 -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
 # What the archives need of Debian's libraries.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread
@@ -138,6 +140,9 @@ $(O)/obj/%.o: %.c $(O)/flags
 # What these have inside of them (fxt/embedded.h).
 $(O)/obj/fxt/flame_svg.o: fxt/flamegraph.js fxt/flamegraph.css
 $(O)/obj/fxt/html/page.o: $(wildcard fxt/html/*.html fxt/html/*.css fxt/html/*.js)
+
+# Its functions are entered with values in any register.
+$(O)/pic/agent/hook/prepared.o: AGENT += -mgeneral-regs-only
 
 $(O)/pic/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
@@ -263,15 +268,16 @@ bench:
 	$(Q)tools/deps.sh build
 	$(Q)tools/deps.sh bench || echo "Measuring without them."
 	$(Q)$(remake) run-bench
-run-bench: all $(addprefix $(O)/bench/,calls_bare calls calls_100000 hooks_empty.so hooks_floor.so heap_floor.so heap_bare heap waits) \
+run-bench: all $(addprefix $(O)/bench/,calls_bare calls calls_prepared calls_100000 hooks_empty.so hooks_floor.so heap_floor.so heap_bare heap waits) \
             $(addprefix $(O)/real/,lua lua_bare sqlite3 sqlite3_bare)
 	$(Q)python3 -B bench/bench.py $(O) $(if $(ROWS),--rows=$(ROWS)) $(if $(ROUNDS),--rounds=$(ROUNDS)) \
 	  $(if $(CALLS),--calls=$(CALLS)) $(if $(RESULTS),--results=$(RESULTS))
 
 $(O)/bench/calls_bare: FLAGS := -O2 -g -DFUNCTIONS=10000
 $(O)/bench/calls: FLAGS := $(TRACED) -DINSTRUMENTED -DFUNCTIONS=10000
+$(O)/bench/calls_prepared: FLAGS := -O2 -g -fpatchable-function-entry=5 -DFUNCTIONS=10000
 $(O)/bench/calls_100000: FLAGS := $(TRACED) -DINSTRUMENTED -DFUNCTIONS=100000
-$(addprefix $(O)/bench/,calls_bare calls calls_100000): bench/calls.c bench/many.S
+$(addprefix $(O)/bench/,calls_bare calls calls_prepared calls_100000): bench/calls.c bench/many.S
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(WARN) $(FLAGS) -o $@ $^ -pthread
 $(O)/bench/heap_bare: bench/heap.c

@@ -355,6 +355,36 @@ static bool is_relocated_by(
 	return false;
 }
 
+static unsigned slots_of(const struct object *o, const ElfW(Rela) * first, size_t bytes,
+        const char *const names[], struct agent_symbol_slot slots[], unsigned most)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; first && i < bytes / sizeof(*first); i++) {
+		uint32_t index = (uint32_t)ELF64_R_SYM(first[i].r_info);
+
+		for (unsigned name = 0; index && names[name] && count < most; name++)
+			if (strcmp(o->strings + o->symbols[index].st_name, names[name]) == 0)
+				slots[count++] =
+				        (struct agent_symbol_slot){o->base + first[i].r_offset, name};
+	}
+	return count;
+}
+
+unsigned agent_symbol_slots(uint64_t base, const void *dynamic, const char *const names[],
+        struct agent_symbol_slot slots[], unsigned most)
+{
+	const struct link_map map = {.l_addr = base, .l_ld = (ElfW(Dyn) *)(uintptr_t)dynamic};
+	struct object o;
+	unsigned count;
+
+	if (!object_open(&map, &o))
+		return 0;
+	count = slots_of(&o, o.call_relocations.first, o.call_relocations.bytes, names, slots, most);
+	return count + slots_of(&o, o.data_relocations.first, o.data_relocations.bytes, names, slots + count,
+	                       most - count);
+}
+
 bool agent_symbol_is_used(const char *name)
 {
 	struct object o;
@@ -399,7 +429,8 @@ static void withdraw_if_new(const struct link_map *own, const struct object *o, 
 {
 	const char *name = o->strings + symbol->st_name;
 
-	if (symbol->st_shndx == SHN_UNDEF || strcmp(name, "fxt_alert") == 0 || is_defined_behind(own, name))
+	if (symbol->st_shndx == SHN_UNDEF || strcmp(name, "fxt_alert") == 0 ||
+	        strcmp(name, "__gmon_start__") == 0 || is_defined_behind(own, name))
 		return;
 	symbol->st_shndx = SHN_UNDEF;
 	symbol->st_value = 0;

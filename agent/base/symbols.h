@@ -14,6 +14,7 @@
 #define FXT_AGENT_SYMBOLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The address that dlsym(RTLD_NEXT, name) would find from here, or NULL. From any
  * context. */
@@ -40,6 +41,18 @@ bool agent_symbol_is_preceded(const char *name);
 
 /* Whether the code of any object calls it, or takes its address, by way of the loader. */
 bool agent_symbol_is_used(const char *name);
+
+/* A word of an object's that the loader fills with the address of a symbol: of this one of
+ * the names that were asked for. */
+struct agent_symbol_slot {
+	uint64_t address;
+	unsigned name;
+};
+
+/* Finds the slots of an object, by the loader's tables of relocations, for names of a list
+ * that ends with NULL. Returns how many there are, at most `most`. */
+unsigned agent_symbol_slots(uint64_t base, const void *dynamic, const char *const names[],
+        struct agent_symbol_slot slots[], unsigned most);
 
 /* Whether the loader has relocated the agent; whether it has relocated all objects, and
  * libc is ready to be called. Resolvers of indirect functions run before that. */

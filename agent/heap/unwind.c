@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include "agent/base/attributes.h"
+#include "agent/hook/returns.h"
+#include "agent/hook/thunks.h"
 #include "cfi.h"
 #include "writer/shared/sys.h"
 
@@ -404,6 +406,21 @@ static bool machine_step_from_handler(struct machine *machine)
 	return true;
 }
 
+/* The return address of a frame whose caller has that stack pointer: not that of a thunk
+ * (agent/hook/thunks.h). */
+static inline uint64_t unwind_through_thunk(
+        struct progress *progress, uint64_t returns, uint64_t stack_pointer)
+{
+	uint64_t address;
+
+	if (likely(!agent_is_thunk(returns)))
+		return returns;
+	address = agent_return_address(stack_pointer - sizeof(uint64_t));
+	if (progress->caller == returns) /* a tail call of ours */
+		progress->caller = address;
+	return address;
+}
+
 static COLD void unwind_with_all_registers(const struct stack *stack,
         const uint64_t registers[ARCH_REGISTERS], uint64_t caller, struct agent_walk *walk)
 {
@@ -423,6 +440,8 @@ static COLD void unwind_with_all_registers(const struct stack *stack,
 		if (is_found ? !machine_step(&machine, &cfi) : !machine_step_from_handler(&machine))
 			break;
 		is_exact = !is_found || cfi.is_signal;
+		machine.registers[ARCH_PC] = unwind_through_thunk(
+		        &progress, machine.registers[ARCH_PC], machine.registers[ARCH_SP]);
 		if (!machine.registers[ARCH_PC] ||
 		        !unwind_add(&progress, walk, machine.registers[ARCH_PC] + is_exact))
 			break;
@@ -495,6 +514,7 @@ void agent_unwind(uint64_t caller, uint64_t stack_end, struct agent_walk *walk)
 		if (frame <= sp)
 			break;
 		sp = frame;
+		returns = unwind_through_thunk(&progress, returns, sp);
 		/* The call itself, which may be its function's last instruction. */
 		pc = arch_code_address(returns) - 1;
 	} while (returns && unwind_add(&progress, walk, pc + 1));

@@ -3,20 +3,22 @@
  * function, the call site and a stack pointer that belongs to the call's frame.
  *
  *   finstrument.c   the compiler calls at each entry and exit (-finstrument-functions)
+ *   prepared.c      jumps, written into room at entries (-fpatchable-function-entry)
  *
  * Behind the hooks a call is a call, whatever its source: frames, filters, triggers and the
- * heap's call paths are the same.
+ * heap's call paths are the same, and a program may have all sources at once.
  */
 #ifndef FXT_AGENT_SOURCES_H
 #define FXT_AGENT_SOURCES_H
 
+#include "agent/patch/entries.h"
 #include "finstrument.h"
 
 /* Whether the program, as it starts, has code with a source of events. Libraries that are
  * loaded later may have some. */
 static inline bool agent_is_instrumented(void)
 {
-	return agent_finstrument_is_used();
+	return agent_entries_count() > 0 || agent_finstrument_is_used();
 }
 
 #endif

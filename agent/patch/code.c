@@ -49,6 +49,21 @@ void agent_code_close(void)
 	memory = -1;
 }
 
+bool agent_code_open_for_now(int *kept)
+{
+	*kept = memory;
+	if (agent_code_open_shared())
+		return true;
+	memory = *kept;
+	return false;
+}
+
+void agent_code_close_again(int kept)
+{
+	agent_code_close();
+	memory = kept;
+}
+
 bool agent_code_read(uint64_t address, void *bytes, size_t count)
 {
 	return sys_call(SYS_pread64, memory, bytes, count, address) == (long)count;
@@ -57,6 +72,11 @@ bool agent_code_read(uint64_t address, void *bytes, size_t count)
 bool agent_code_write(uint64_t address, uint8_t byte)
 {
 	return sys_call(SYS_pwrite64, memory, &byte, 1, address) == 1;
+}
+
+bool agent_code_write_bytes(uint64_t address, const void *bytes, size_t count)
+{
+	return sys_call(SYS_pwrite64, memory, bytes, count, address) == (long)count;
 }
 
 /* ---- mappings ---- */

@@ -46,7 +46,13 @@ bool agent_code_open(void);
 bool agent_code_open_shared(void);
 void agent_code_close(void);
 
+/* The same in a thread that holds the engine's lock, while the helper may have the memory
+ * open: `kept` is the helper's opening meanwhile. */
+bool agent_code_open_for_now(int *kept);
+void agent_code_close_again(int kept);
+
 bool agent_code_write(uint64_t address, uint8_t byte);
+bool agent_code_write_bytes(uint64_t address, const void *bytes, size_t count);
 bool agent_code_read(uint64_t address, void *bytes, size_t count);
 
 /* Whether the address is in code of a file, mapped privately and not writable. */

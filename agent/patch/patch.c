@@ -9,7 +9,9 @@
 #include <sys/mman.h>
 #include "agent/base/arch.h"
 #include "code.h"
+#include "entries.h"
 #include "agent/hook/frames.h"
+#include "agent/hook/thunks.h"
 #include "agent/process/modules.h"
 #include "writer/engine/decisions.h"
 #include "writer/format/encode.h"
@@ -128,9 +130,11 @@ void agent_patch_note(const void *function, uint64_t stack_pointer, bool is_exit
 {
 	struct site *site = NULL;
 	uint32_t state = SITE_REFUSED, wait;
+	uint64_t address = arch_return_address(stack_pointer);
 
-	if (ARCH_CAN_ERASE && load_relaxed(&agent_notes))
-		site = patch_site(arch_return_address(stack_pointer) << 1 | is_exit);
+	/* No address: the exit of a prepared entry's call (agent/hook/prepared.c). */
+	if (ARCH_CAN_ERASE && load_relaxed(&agent_notes) && address)
+		site = patch_site(address << 1 | is_exit);
 	if (site)
 		state = load_relaxed(&site->state);
 	if (state > SITE_KEPT) {
@@ -312,6 +316,11 @@ static enum site_state patch_site_now(const struct site *site, uint64_t function
 
 	is_undecided = false;
 	agent_code_begin();
+	if (agent_is_thunk(return_address)) {
+		if (patch_answer(function) != AGENT_CODE_EXCLUDED)
+			return SITE_KEPT;
+		return agent_entries_exclude(return_address, function) ? SITE_ERASED : SITE_REFUSED;
+	}
 	if (!agent_module_known_around(return_address) || patch_answer(function) != AGENT_CODE_EXCLUDED)
 		return SITE_KEPT;
 	if (!agent_code_find_call(return_address, hooks, is_exit, &patch))
@@ -506,6 +515,7 @@ void agent_patch_undo(void)
 	sys_membarrier(); /* a thread that sees a restored entry hook sees its exit hook */
 	patch_put_all_back(false);
 	sys_membarrier();
+	agent_entries_include_all();
 	patch_forget_sites();
 	pause_ns = PAUSE_NS;
 	if (before && !patch_count)
@@ -525,7 +535,7 @@ void agent_patch_end(void)
 
 uint32_t agent_patch_sites(void)
 {
-	return load_relaxed(&patch_count);
+	return load_relaxed(&patch_count) + agent_entries_excluded();
 }
 
 bool agent_patch_undo_inherited(void)
@@ -536,10 +546,11 @@ bool agent_patch_undo_inherited(void)
 	is_open = is_refused = false;
 	if (!queue_end) /* no site was ever noted */
 		return true;
-	if (patch_count) {
+	if (agent_patch_sites()) {
 		agent_code_open_shared();
 		for (uint32_t i = 0; i < patch_count; i++)
 			is_done = patch_put_back(&patches[i]) && is_done;
+		agent_entries_include_all();
 		agent_code_close();
 	}
 	for (uint32_t i = 0; i < SITES; i++) {

@@ -23,6 +23,7 @@
 #include "agent/base/attributes.h"
 #include "agent/hook/events.h"
 #include "environment.h"
+#include "agent/patch/entries.h"
 #include "agent/patch/patch.h"
 #include "agent/interpose/exec.h"
 #include "agent/interpose/fatal_signals.h"
@@ -31,6 +32,7 @@
 #include "agent/heap/heap.h"
 #include "helper.h"
 #include "agent/hook/inherited.h"
+#include "agent/hook/prepared.h"
 #include "agent/base/libc.h"
 #include "modules.h"
 #include "agent/base/notice.h"
@@ -107,6 +109,7 @@ static void life_begin_session(void)
 {
 	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
 	agent_session_command_carry_out();
+	agent_entries_follow_recording(false);
 	/* Lets hooks know that the agent has begun. */
 	if (load_relaxed(&agent_recording) == AGENT_QUIET)
 		agent_set_recording(AGENT_QUIET);
@@ -273,6 +276,7 @@ static void life_begin(void)
 		agent_process_exit_prepare();
 		agent_fatal_signals_prepare();
 		agent_modules_record_all();
+		agent_prepared_prepare();
 		agent_heap_prepare();
 		life_begin_session();
 	} else {

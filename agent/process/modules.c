@@ -404,17 +404,42 @@ static bool modules_find_headers(uint64_t address, struct agent_module_tables *t
 	return true;
 }
 
+static void modules_describe(uint32_t id, struct agent_module_tables *tables)
+{
+	const struct module *module = &modules[id - 1];
+
+	*tables = (struct agent_module_tables){.id = id,
+	        .path = module->path,
+	        .low = module->low,
+	        .high = module->high,
+	        .base = module->base,
+	        .headers = module->headers,
+	        .header_count = module->header_count,
+	        .unwind = module_unwind_table(module->base, module->headers, module->header_count)};
+}
+
+void agent_modules_each(void (*function)(const struct agent_module_tables *module))
+{
+	struct agent_module_tables tables;
+
+	for (uint32_t id = 1; id <= module_count; id++)
+		if (modules[id - 1].path) {
+			modules_describe(id, &tables);
+			function(&tables);
+		}
+}
+
 bool agent_module_find_tables(uint64_t address, struct agent_module_tables *tables)
 {
 	uint32_t id = agent_module_known_around(address);
 
+	tables->id = 0;
 	if (id) {
-		tables->base = modules[id - 1].base;
-		tables->headers = modules[id - 1].headers;
-		tables->header_count = modules[id - 1].header_count;
-	} else if (!modules_find_headers(address, tables)) {
-		return false;
+		modules_describe(id, tables);
+		return tables->unwind != 0;
 	}
+	if (!modules_find_headers(address, tables))
+		return false;
 	tables->unwind = module_unwind_table(tables->base, tables->headers, tables->header_count);
 	return tables->unwind != 0;
 }

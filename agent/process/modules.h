@@ -47,8 +47,11 @@ uint32_t agent_module_known_around(uint64_t address);
  * address; 0: there is none. Under the engine's lock. */
 uint64_t agent_module_unwind_table(uint64_t address);
 
-/* The data of a loaded module that an unwinder needs. */
+/* The data of a loaded module that an unwinder needs, and others. */
 struct agent_module_tables {
+	uint32_t id; /* 0: it is not known yet, and has no path and bounds here */
+	const char *path;
+	uint64_t low, high; /* all its segments lie between these addresses */
 	uint64_t base;
 	uint64_t unwind;     /* its unwind table (PT_GNU_EH_FRAME) */
 	const void *headers; /* of its segments */
@@ -58,6 +61,9 @@ struct agent_module_tables {
 /* Finds the module that has that address, if it has a table. Takes no lock. Without
  * _dl_find_object() only the modules known already are found. */
 bool agent_module_find_tables(uint64_t address, struct agent_module_tables *tables);
+
+/* Calls the function for each module that is known. Under the engine's lock. */
+void agent_modules_each(void (*function)(const struct agent_module_tables *module));
 
 /* The end of the module's readable segment that has the address; the address itself if no
  * segment has it. */

@@ -4,6 +4,7 @@
 #include "session_command.h"
 #include <errno.h>
 #include "agent/base/attributes.h"
+#include "agent/patch/entries.h"
 #include "agent/patch/patch.h"
 #include "agent/hook/events.h"
 #include "agent/heap/heap.h"
@@ -20,6 +21,7 @@
 #define FILTER_PAUSE_MAX_NS UINT64_C(10000000)
 
 static uint32_t carried_out; /* the latest command; 0 = none has come yet */
+static bool is_helpers;      /* the helper carries them out, no longer the starting thread */
 
 /* Begins a run. If the data to be cleared is being saved, it waits. Returns 0, or the
  * reason why there is no run. */
@@ -53,6 +55,7 @@ static void session_command_start(uint32_t command)
 	fxt_decisions_have_calls(e);
 	agent_set_recording(fxt_category_is_enabled(e->control, "function") ? agent_recording_of_calls()
 	                                                                    : AGENT_WITHOUT_CALLS);
+	agent_entries_follow_recording(is_helpers);
 	agent_heap_begin();
 	store_relaxed(&e->control->started_by, command);
 	fxt_engine_send_started(e);
@@ -72,11 +75,13 @@ void agent_session_command_carry_out(void)
 	case FXT_COMMAND_STOP:
 		agent_set_recording(AGENT_QUIET);
 		agent_patch_undo(); /* while its end can still be recorded */
+		agent_entries_follow_recording(is_helpers);
 		agent_heap_stop();
 		fxt_engine_stop(&agent_engine);
 		break;
 	case FXT_COMMAND_QUIT:
 		agent_set_recording(AGENT_QUIET);
+		agent_entries_follow_recording(is_helpers);
 		agent_heap_end();
 	}
 	/* Release: pairs with the manager's acquire. The answers to the command are in the
@@ -97,6 +102,7 @@ static void session_command_follow_categories(void)
 	if (recording == AGENT_BY_COUNTER ||
 	        (recording == AGENT_WITHOUT_CALLS && fxt_category_is_enabled(control, "function")))
 		agent_set_recording(agent_recording_of_calls());
+	agent_entries_follow_recording(is_helpers);
 	if (!fxt_category_is_enabled(control, "heap"))
 		agent_heap_stop();
 	else if (load_relaxed(&agent_heap.mode) != agent_heap.wanted_mode)
@@ -130,6 +136,7 @@ static void session_command_await_filter(void)
 
 static bool session_command_work(void)
 {
+	is_helpers = true;
 	agent_session_command_carry_out();
 	session_command_await_filter();
 	agent_helper_set_idle(agent_patch_work());
@@ -159,6 +166,7 @@ bool agent_session_command_may_come(void)
 void agent_session_command_forget(void)
 {
 	carried_out = 0;
+	is_helpers = false;
 }
 
 /* ---- alerts ---- */

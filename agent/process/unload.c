@@ -3,6 +3,7 @@
 #include "agent/base/attributes.h"
 #include "agent/heap/callpath.h"
 #include "agent/hook/claim.h"
+#include "agent/patch/entries.h"
 #include "agent/patch/patch.h"
 #include "modules.h"
 #include "agent/base/real.h"
@@ -12,6 +13,7 @@ static void unload_code(uint64_t start, uint64_t end)
 {
 	agent_paths_retire(start, end);
 	agent_patch_retire(start, end);
+	agent_entries_retire(start, end);
 }
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the

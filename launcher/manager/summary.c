@@ -130,7 +130,8 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		                ? " (%s has hooks of its own: __cyg_profile_func_enter is defined in it and "
 		                  "is "
 		                  "called instead of fxtrun's; build it without that definition)"
-		                : " (is %s compiled with -finstrument-functions?)",
+		                : " (is %s compiled with -finstrument-functions or "
+		                  "-fpatchable-function-entry=5?)",
 		        program);
 	if (totals->bytes_unwritten) {
 		summary_add(&line, " (");

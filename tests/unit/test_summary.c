@@ -61,7 +61,7 @@ static void hints(void **state)
 	        "the recording was never started (fxtctl start does that), no events: trace.fxt");
 	check((struct fxt_totals){.threads = 1, .processes = 1}, 1016,
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
-	        "(is ./prog compiled with -finstrument-functions?)");
+	        "(is ./prog compiled with -finstrument-functions or -fpatchable-function-entry=5?)");
 	check((struct fxt_totals){.threads = 1, .processes = 1, .has_own_hooks = true}, 1016,
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(./prog has hooks of its own: __cyg_profile_func_enter is defined in it and is called "

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define QUIET  __attribute__((no_instrument_function))
+#define QUIET  __attribute__((no_instrument_function, patchable_function_entry(0)))
 #define CALLED __attribute__((noinline))
 
 enum { KEPT, KEPT_TAIL, LEAF, TAIL, DEEP, ONE, OTHER, BOTH, SIGNALLED, PLUGIN, FUNCTIONS };

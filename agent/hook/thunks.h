@@ -1,0 +1,70 @@
+/*
+ * Thunks: what the jump in a prepared entry (agent/patch/entries.h) leads to. Each function
+ * has one.
+ *
+ *     function: jmp --> stub, if the thunk is not near: jmp *thunk
+ *               rest of the function  <--------------------.
+ *     thunk:    call agent_prepared_enter                  |
+ *               jz 1f                                      |
+ *               call *body  -------------------------------+
+ *               jmp agent_prepared_leave                   |
+ *            1: jmp *body  --------------------------------'
+ *
+ * The thunk calls the rest of the function, so the function returns into the thunk. Its
+ * true return address is kept by its place on the stack (returns.h), and put back before
+ * the thunk returns. Every `ret` thus meets its `call`: the processor predicts both, and a
+ * shadow stack in hardware agrees.
+ *
+ * A function may be entered by a jump from another one, at the other's place (a tail call).
+ * The word there is a thunk's address already: then the other call ends, and the thunk only
+ * jumps. Otherwise a loop of tail calls would use up the stack.
+ *
+ * The thunks lie in this library's own memory, because an unwinder looks for rules in the
+ * object that an address belongs to. They are described there as frames without bytes of
+ * their own, at each of their instructions.
+ */
+#ifndef FXT_AGENT_THUNKS_H
+#define FXT_AGENT_THUNKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "agent/base/arch.h"
+#include "agent/base/attributes.h"
+
+#define AGENT_THUNK_BYTES      64
+#define AGENT_THUNK_PAGE_BYTES 4096 /* the first thunk's room of a page is agent_thunk_page's */
+#define AGENT_THUNKS_BYTES     (4 << 20)
+
+/* Behind the call that begins a thunk. */
+#define AGENT_THUNK_ENTERED 5
+
+struct agent_thunk {
+	uint8_t code[24];
+	uint64_t body;     /* where the function goes on behind the jump */
+	uint64_t function; /* its address */
+	uint64_t rest[3];
+};
+
+/* A page of thunks begins with this: where unwinders find agent_returns. */
+struct agent_thunk_page {
+	int64_t returns; /* from here */
+	uint64_t rest[7];
+};
+
+/* Room for thunks. entries.c maps pages of code there. */
+extern HIDDEN uint8_t agent_thunks[AGENT_THUNKS_BYTES];
+
+static inline bool agent_is_thunk(uint64_t address)
+{
+	return ARCH_HAS_THUNKS && address - (uint64_t)(uintptr_t)agent_thunks < AGENT_THUNKS_BYTES;
+}
+
+/* Makes the thunk that is to lie at `address`, for a function that goes on at `body`.
+ * `enter` and `leave` are prepared.c's. */
+struct agent_thunk agent_thunk_for(
+        uint64_t address, uint64_t body, uint64_t function, const uint8_t *enter, const uint8_t *leave);
+
+/* Makes the head of a page of thunks that is to lie at `address`. */
+struct agent_thunk_page agent_thunk_page_for(uint64_t address);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Prepared entries: room that the compiler left at the entry of each function
+ * (-fpatchable-function-entry=5 or more). They are found when a module is loaded, before
+ * any thread runs its code, and get a jump to a thunk there (agent/hook/prepared.h):
+ *
+ *     five bytes of no operation   90 90 90 90 90   as it was compiled
+ *     test of a number             a9 rel32         not recorded: no effect but on flags
+ *     jump to thunk or stub        e9 rel32         recorded
+ *
+ * From then on only the first byte changes, so it may change under running threads: each
+ * executes the one or the other. The flags are free at a function's entry. A breakpoint
+ * instruction meanwhile, as the usual protocol for five bytes has it, would kill threads
+ * that block SIGTRAP.
+ *
+ * Calls that are open when the byte changes return as they were entered: their way back is
+ * on their stack. So entries need none of the care that calls of hooks need (patch.h).
+ *
+ * All writing goes through /proc/self/mem (code.h). No page is ever writable and
+ * executable.
+ */
+#ifndef FXT_AGENT_ENTRIES_H
+#define FXT_AGENT_ENTRIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Finds the entries of all modules, and from then on those of modules that are loaded.
+ * Thunks will call `enter` and `leave`. Writes a notice if there are some that cannot be
+ * recorded. */
+void agent_entries_prepare(const uint8_t *enter, const uint8_t *leave);
+
+/* How many entries there are. */
+uint32_t agent_entries_count(void);
+
+/* Whether calls are recorded has changed: writes the entries. Runs in the helper's thread,
+ * or, with `is_helper` false, before there is one. */
+void agent_entries_follow_recording(bool is_helper);
+
+/* Takes the entry out whose thunk was entered, if it is that function's. True if it is
+ * out. Runs in the helper's thread, with the memory open and the engine's lock held, as
+ * does the next one. */
+bool agent_entries_exclude(uint64_t entered, uint64_t function);
+
+/* Puts back all that were taken out. */
+void agent_entries_include_all(void);
+
+/* How many are taken out. */
+uint32_t agent_entries_excluded(void);
+
+/* This code is about to be unmapped. With the engine's lock held. */
+void agent_entries_retire(uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,373 @@
+/*
+ * Finds prepared entries (entry_search.h), on the thread that starts or loads a module,
+ * before any thread executes the module's code. It reads the code as it lies in memory.
+ */
+#include "entry_search.h"
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "agent/base/symbols.h"
+#include "writer/shared/sys.h"
+
+#define SECTIONS     1024
+#define NAMES_BYTES  (UINT64_C(64) << 10)
+#define HEADER_BYTES 4096
+#define PAGE         UINT64_C(4096)
+#define SLOTS        16
+
+/* ---- a module's file ---- */
+
+static bool search_read(int fd, void *to, size_t bytes, uint64_t offset)
+{
+	return sys_call(SYS_pread64, fd, to, bytes, offset) == (long)bytes;
+}
+
+/* Parts of a file that are read. They are mapped for a moment: memory of this library's own
+ * would count towards every program's limit of data. */
+struct file_parts {
+	uint8_t headers[HEADER_BYTES];
+	ElfW(Shdr) sections[SECTIONS];
+	char names[NAMES_BYTES];
+};
+
+/* Whether the file begins as the module in memory does: the same headers of file and
+ * segments. They have the sizes and places of everything, and a hash of it would prove no
+ * more here, for an entry is only used if it leads to no operations. */
+static bool search_is_file_of(struct file_parts *file, int fd, const struct agent_module_tables *module)
+{
+	const ElfW(Phdr) *headers = module->headers;
+	const ElfW(Ehdr) *header = NULL;
+	size_t bytes;
+
+	for (unsigned i = 0; i < module->header_count; i++)
+		if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0 &&
+		        headers[i].p_filesz >= sizeof(*header))
+			header = (const ElfW(Ehdr) *)(module->base + headers[i].p_vaddr);
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	bytes = header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr));
+	return bytes <= sizeof(file->headers) && search_read(fd, file->headers, bytes, 0) &&
+	       memcmp(file->headers, header, bytes) == 0;
+}
+
+/* Finds the section with the entries' addresses, in memory. */
+static bool search_find_section(struct file_parts *file, int fd, const struct agent_module_tables *module,
+        const uint64_t **first, size_t *count)
+{
+	static const char name[] = "__patchable_function_entries";
+	const ElfW(Shdr) *sections = file->sections;
+	ElfW(Ehdr) header;
+	uint64_t start, end;
+	size_t bytes;
+
+	*count = 0;
+	if (!search_is_file_of(file, fd, module) || !search_read(fd, &header, sizeof(header), 0) ||
+	        header.e_shentsize != sizeof(*sections) || header.e_shnum > SECTIONS ||
+	        header.e_shstrndx >= header.e_shnum ||
+	        !search_read(fd, file->sections, header.e_shnum * sizeof(*sections), header.e_shoff))
+		return false;
+	bytes = sections[header.e_shstrndx].sh_size;
+	bytes = bytes < NAMES_BYTES ? bytes : NAMES_BYTES - 1;
+	if (!search_read(fd, file->names, bytes, sections[header.e_shstrndx].sh_offset))
+		return false;
+	file->names[bytes] = 0;
+	for (unsigned i = 0; i < header.e_shnum; i++) {
+		if (sections[i].sh_name + sizeof(name) > bytes + 1 ||
+		        memcmp(file->names + sections[i].sh_name, name, sizeof(name)) != 0)
+			continue;
+		start = module->base + sections[i].sh_addr;
+		end = start + sections[i].sh_size;
+		if (!(sections[i].sh_flags & SHF_ALLOC) || start % sizeof(**first) ||
+		        agent_module_readable_end(module, start) < end)
+			continue;
+		*first = (const uint64_t *)start;
+		*count = sections[i].sh_size / sizeof(**first);
+		return *count > 0;
+	}
+	return false;
+}
+
+/* ---- entries in code ---- */
+
+/* The length of the instruction if it is one that does nothing, else 0. */
+static unsigned entry_nop_bytes(const uint8_t *at)
+{
+	unsigned prefixes = 0, mode, base, bytes;
+
+	while (prefixes < 8 && (at[prefixes] == 0x66 || at[prefixes] == 0x2e))
+		prefixes++;
+	at += prefixes;
+	if (at[0] == 0x90)
+		return prefixes + 1;
+	if (at[0] != 0x0f || at[1] != 0x1f)
+		return 0;
+	mode = at[2] >> 6;
+	base = at[2] & 7;
+	bytes = prefixes + 3 + (mode != 3 && base == 4);
+	return bytes + (mode == 1 ? 1 : mode == 2 || (mode == 0 && base == 5) ? 4 : 0);
+}
+
+static bool entry_is_landing(const uint8_t *at)
+{
+	static const uint8_t landing[4] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
+
+	return memcmp(at, landing, sizeof(landing)) == 0;
+}
+
+static bool entry_is_nops(const uint8_t *at, const uint8_t *end)
+{
+	while (at < end) {
+		unsigned bytes = entry_nop_bytes(at);
+
+		if (!bytes)
+			return false;
+		at += bytes;
+	}
+	return at == end;
+}
+
+/* The sorted list of functions in the module's unwind table, as linkers write it. */
+struct unwind_list {
+	uint8_t encodings[4];
+	int32_t frames;
+	uint32_t count;
+	struct {
+		int32_t start, description; /* from the list's address */
+	} functions[];
+};
+
+/* NULL: the module has none. */
+static const struct unwind_list *search_unwind_list(const struct agent_module_tables *module)
+{
+	static const uint8_t usual[4] = {1, 0x1b, 0x03, 0x3b};
+	const struct unwind_list *list = (const void *)(uintptr_t)module->unwind;
+
+	return list && memcmp(list->encodings, usual, sizeof(usual)) == 0 ? list : NULL;
+}
+
+static uint64_t search_start(const struct unwind_list *list, uint32_t number)
+{
+	return (uint64_t)(uintptr_t)list + (uint64_t)(int64_t)list->functions[number].start;
+}
+
+/* The number of the first function that begins behind an address. */
+static uint32_t search_behind(const struct unwind_list *list, uint64_t address)
+{
+	uint32_t low = 0, high = list->count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (search_start(list, middle) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The function of an entry by the unwind table: the entry is at the function's address,
+ * behind its landing instruction, or, with room before the function too (N,M), begins
+ * there. 0: the table does not tell.
+ */
+static uint64_t entry_function_by_table(const struct agent_module_tables *module, uint64_t entry)
+{
+	const struct unwind_list *list = search_unwind_list(module);
+	uint32_t behind = list ? search_behind(list, entry) : 0;
+
+	for (uint32_t i = behind ? behind - 1 : 0; list && i <= behind && i < list->count; i++) {
+		uint64_t start = search_start(list, i);
+		bool is_behind = start > entry && start - entry < AGENT_ENTRY_BYTES_MAX;
+
+		if (start == entry || (start + 4 == entry && entry_is_landing((const uint8_t *)start)) ||
+		        (is_behind && entry_is_nops((const uint8_t *)entry, (const uint8_t *)start)))
+			return start;
+	}
+	return 0;
+}
+
+/* Whether code of the module is there, and bytes around it can be read: a page is mapped as
+ * a whole. */
+static bool entry_is_code(const struct agent_module_tables *module, uint64_t entry)
+{
+	const ElfW(Phdr) *headers = module->headers;
+
+	for (unsigned i = 0; i < module->header_count; i++) {
+		uint64_t start = module->base + headers[i].p_vaddr, end = start + headers[i].p_memsz;
+
+		if (headers[i].p_type == PT_LOAD && headers[i].p_flags & PF_X &&
+		        !(headers[i].p_flags & PF_W) && entry >= start + 4 &&
+		        entry + 2 * AGENT_ENTRY_BYTES_MAX <= ((end + PAGE - 1) & ~(uint64_t)(PAGE - 1)))
+			return true;
+	}
+	return false;
+}
+
+/* Where the next function begins at the latest: that of an entry, or of the unwind table, or
+ * the segment's end. */
+static uint64_t entry_end(const struct agent_module_tables *module, const struct agent_entry *entry,
+        const struct agent_entry *next)
+{
+	const struct unwind_list *list = search_unwind_list(module);
+	uint32_t behind = list ? search_behind(list, entry->function) : 0;
+	uint64_t end = next ? next->function : agent_module_readable_end(module, entry->function);
+
+	return list && behind < list->count && search_start(list, behind) < end ? search_start(list, behind)
+	                                                                        : end;
+}
+
+static bool entry_find(const struct agent_module_tables *module, uint64_t entry, struct agent_entry *found)
+{
+	const uint8_t *at = (const uint8_t *)entry;
+
+	if (!entry_is_code(module, entry))
+		return false;
+	found->function = entry_function_by_table(module, entry);
+	if (!found->function)
+		found->function = entry_is_landing(at - 4) ? entry - 4 : entry;
+	at = (const uint8_t *)found->function;
+	if (entry_is_landing(at))
+		at += 4;
+	found->address = (uint64_t)(uintptr_t)at;
+	for (found->bytes = 0; found->bytes < AGENT_ENTRY_BYTES;) {
+		uint32_t bytes = entry_nop_bytes(at + found->bytes);
+
+		if (!bytes)
+			return false;
+		found->bytes += bytes;
+	}
+	return true;
+}
+
+const uint64_t *agent_entry_list(const struct agent_module_tables *module, size_t *count)
+{
+	const char *path = module->path[0] ? module->path : "/proc/self/exe";
+	long fd = sys_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	const uint64_t *list = NULL;
+	struct file_parts *file;
+
+	if (fd < 0)
+		return NULL;
+	file = sys_map(sizeof(*file), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (file && !search_find_section(file, (int)fd, module, &list, count))
+		list = NULL;
+	if (file)
+		sys_unmap(file, sizeof(*file));
+	sys_close((int)fd);
+	return list;
+}
+
+/* ---- functions that are left out ---- */
+
+/* The compiler's hooks, and then functions of libc that look at their return address. */
+static const char *const slot_names[] = {
+        "__cyg_profile_func_enter", "__cyg_profile_func_exit", "dlopen", "dlsym", "dlvsym", "dlmopen", NULL};
+#define SLOT_NAMES_OF_HOOKS 2
+
+/* Where the module keeps their addresses. */
+static struct agent_symbol_slot slots[SLOTS];
+static unsigned slot_count;
+
+static void search_slots(const struct agent_module_tables *module)
+{
+	const ElfW(Phdr) *headers = module->headers;
+
+	slot_count = 0;
+	for (unsigned i = 0; i < module->header_count; i++)
+		if (headers[i].p_type == PT_DYNAMIC)
+			slot_count = agent_symbol_slots(module->base,
+			        (const void *)(module->base + headers[i].p_vaddr), slot_names, slots, SLOTS);
+}
+
+static uint64_t reference_relative(const uint8_t *from, const uint8_t *distance_at)
+{
+	int32_t distance;
+
+	memcpy(&distance, distance_at, sizeof(distance));
+	return (uint64_t)(uintptr_t)from + (uint64_t)(int64_t)distance;
+}
+
+/* Whether the word at that address is one of those slots: of the hooks, or, for a jump, of
+ * any. */
+static bool reference_is_to_slot(uint64_t address, bool is_jump)
+{
+	for (unsigned i = 0; i < slot_count; i++)
+		if (slots[i].address == address)
+			return is_jump || slots[i].name < SLOT_NAMES_OF_HOOKS;
+	return false;
+}
+
+/* The same for the slot of a stub of the linker's. */
+static bool reference_is_to_stub(const struct agent_module_tables *module, uint64_t address, bool is_jump)
+{
+	const uint8_t *at = (const uint8_t *)address;
+
+	if (!entry_is_code(module, address))
+		return false;
+	if (entry_is_landing(at))
+		at += 4;
+	if (*at == 0xf2) /* bnd */
+		at++;
+	return at[0] == 0xff && at[1] == 0x25 &&
+	       reference_is_to_slot(reference_relative(at + 6, at + 2), is_jump);
+}
+
+/* Looks at every byte, whether an instruction begins there or not: a function more is left
+ * out at worst. */
+static bool entry_is_left_out(const struct agent_module_tables *module, uint64_t function, uint64_t end)
+{
+	for (const uint8_t *at = (const uint8_t *)function; at + 6 <= (const uint8_t *)end; at++) {
+		bool is_near = at[0] == 0xe8 || at[0] == 0xe9;
+		bool is_condition = at[0] == 0x0f && (at[1] & 0xf0) == 0x80;
+
+		if (is_near &&
+		        reference_is_to_stub(module, reference_relative(at + 5, at + 1), at[0] == 0xe9))
+			return true;
+		if (is_condition && reference_is_to_stub(module, reference_relative(at + 6, at + 2), true))
+			return true;
+		if (at[0] == 0xff && (at[1] == 0x15 || at[1] == 0x25) &&
+		        reference_is_to_slot(reference_relative(at + 6, at + 2), at[1] == 0x25))
+			return true;
+	}
+	return false;
+}
+
+/* Linkers leave them in this order, nearly always. */
+static void entries_sort(struct agent_entry *entries, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct agent_entry entry = entries[i];
+		size_t at = i;
+
+		for (; at > 0 && entries[at - 1].address > entry.address; at--)
+			entries[at] = entries[at - 1];
+		entries[at] = entry;
+	}
+}
+
+size_t agent_entry_search(const struct agent_module_tables *module, const uint64_t *list, size_t count,
+        struct agent_entry *entries, size_t *left_out)
+{
+	size_t found = 0, kept = 0;
+
+	*left_out = 0;
+	for (size_t i = 0; i < count; i++)
+		found += entry_find(module, list[i], &entries[found]);
+	entries_sort(entries, found);
+	search_slots(module);
+	if (!slot_count)
+		return found;
+	for (size_t i = 0; i < found; i++) {
+		uint64_t end = entry_end(module, &entries[i], i + 1 < found ? &entries[i + 1] : NULL);
+
+		if (entry_is_left_out(module, entries[i].function, end))
+			++*left_out;
+		else
+			entries[kept++] = entries[i];
+	}
+	return kept;
+}
