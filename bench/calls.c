@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNTRACED    __attribute__((no_instrument_function))
+#define UNTRACED    __attribute__((no_instrument_function, patchable_function_entry(0)))
 #define KEPT        __attribute__((noinline))
 #define THREADS_MAX 64
 #define DEPTH       500

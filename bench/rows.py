@@ -115,6 +115,7 @@ def calls_group(ways, calls):
         arguments = ("leaf", str(threads), str(calls // threads))
         instrumented = (f"{ways.bench}/calls", *arguments)
         bare = ways.bare(f"{ways.bench}/calls_bare", *arguments)
+        prepared = (f"{ways.bench}/calls_prepared", *arguments)
         empty, floor = ways.empty(*instrumented), ways.floor(*instrumented)
         fxt = ways.fxt(*instrumented)
         at = plural(threads, "thread")
@@ -126,6 +127,9 @@ def calls_group(ways, calls):
             Row(f"{at}: oneshot, populated", ways.mode("oneshot", oneshot, *instrumented, populate=True), floor, bounded),
             Row(f"{at}: circular, populated", ways.mode("circular", 16, *instrumented, populate=True), floor, bounded),
             Row(f"{at}: streaming", fxt, floor, streaming),
+            Row(f"{at}: prepared entries, circular, populated", ways.mode("circular", 16, *prepared, populate=True), floor, 1.15),
+            Row(f"{at}: prepared entries, not recorded", ways.bare(*prepared, name="prepared entries"), bare, 1.05),
+            Row(f"{at}: prepared entries, stopped", ways.fxt(*prepared, options=("--start=paused",), name="stopped"), bare, 1.05),
             Row(f"{at}: stopped", ways.fxt(*instrumented, options=("--start=paused",), name="stopped"), empty, 1.25),
             *(Row(f"{at}: {what}, what is left of a call", ways.fxt(*longer, options=(option,), name=what), bare,
                   0.5 if threads == 1 else 0, "added")
