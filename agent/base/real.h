@@ -5,7 +5,10 @@
 #ifndef FXT_AGENT_REAL_H
 #define FXT_AGENT_REAL_H
 
+#include <fcntl.h>
 #include <grp.h>
+#include <mqueue.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,10 +16,17 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -34,6 +44,10 @@ ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room,
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 int __ppoll_chk(
         struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t room);
+ssize_t __pread_chk(int fd, void *buffer, size_t bytes, off_t at, size_t room);
+ssize_t __pread64_chk(int fd, void *buffer, size_t bytes, off64_t at, size_t room);
+char *__fgets_chk(char *buffer, size_t room, int bytes, FILE *stream);
+size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *stream);
 
 /* Declared by some versions of libc only. */
 pid_t _Fork(void);
@@ -151,7 +165,52 @@ void __cxa_finalize(void *module);
 	X(sendmmsg)                   \
 	X(accept)                     \
 	X(accept4)                    \
-	X(connect)
+	X(connect)                    \
+	X(fsync)                      \
+	X(fdatasync)                  \
+	X(flock)                      \
+	X(lockf)                      \
+	X(lockf64)                    \
+	X(fcntl)                      \
+	X(fcntl64)                    \
+	X(pread)                      \
+	X(pread64)                    \
+	X(__pread_chk)                \
+	X(__pread64_chk)              \
+	X(pwrite)                     \
+	X(pwrite64)                   \
+	X(sendfile)                   \
+	X(sendfile64)                 \
+	X(splice)                     \
+	X(mq_receive)                 \
+	X(mq_timedreceive)            \
+	X(mq_send)                    \
+	X(mq_timedsend)               \
+	X(fgets)                      \
+	X(__fgets_chk)                \
+	X(getline)                    \
+	X(getdelim)                   \
+	X(__getdelim)                 \
+	X(fread)                      \
+	X(__fread_chk)                \
+	X(fflush)                     \
+	X(fclose)                     \
+	X(pclose)                     \
+	X(sigwait)                    \
+	X(sigwaitinfo)                \
+	X(sigtimedwait)               \
+	X(sigsuspend)                 \
+	X(pause)                      \
+	X(msgrcv)                     \
+	X(msgsnd)                     \
+	X(semop)                      \
+	X(semtimedop)                 \
+	X(system)                     \
+	X(getaddrinfo)                \
+	X(getnameinfo)                \
+	X(gethostbyname)              \
+	X(msync)                      \
+	X(sync)
 
 struct real_functions {
 #define X(name) __typeof__(&name) name;

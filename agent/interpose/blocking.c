@@ -1,5 +1,6 @@
 /*
- * Waits for time and for descriptors, as slices of category "sync", on the waiting thread.
+ * Waits for time, descriptors, files, signals and other events, as slices of category "sync",
+ * on the waiting thread.
  * It takes another system call to find out in advance whether such a call will wait.
  * Therefore each call has a frame on the shadow stack, at the cost of two clock readings,
  * and gets a record only if it took BLOCKING_SHORTEST_NS: nearly the time of a switch to
@@ -11,8 +12,10 @@
  * Therefore these functions may run in a handler.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include "agent/base/attributes.h"
 #include "agent/base/real.h"
+#include "blocking.h"
 #include "agent/hook/shadow.h"
 #include "agent/hook/claim.h"
 #include "agent/hook/elided.h"
@@ -34,14 +37,14 @@ static bool blocking_is_recorded(void)
 	               agent_is_own_process() && load_relaxed(&e->control->slots_used) < FXT_SLOTS);
 }
 
-/* True if the purpose of the call is to wait: for time, for one of several descriptors, or
- * for an incoming connection. Such a call starts the recording of a forked child (claim.h).
+/* True if the purpose of the call is to wait: for time, for one of several descriptors, for
+ * an incoming connection, or for a signal. Such a call starts the recording of a forked child (claim.h).
  * Other calls mostly find their bytes ready; they do not start it, because even children
  * that only write a line and execute a program make them. */
 static bool blocking_is_meant(enum fxt_wait call)
 {
 	return (call >= FXT_WAIT_nanosleep && call <= FXT_WAIT_epoll_pwait) || call == FXT_WAIT_accept ||
-	       call == FXT_WAIT_accept4;
+	       call == FXT_WAIT_accept4 || (call >= FXT_WAIT_sigwait && call <= FXT_WAIT_pause);
 }
 
 /* Begins a wait. Returns its begin, which is unique on the thread; 0: it is not
@@ -61,7 +64,7 @@ static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait 
 	return begin;
 }
 
-static inline uint64_t blocking_begin(enum fxt_wait call, uint64_t object)
+uint64_t agent_blocking_begin(enum fxt_wait call, uint64_t object)
 {
 	return load_relaxed(&agent_recording) == AGENT_QUIET ? 0 : blocking_begin_recorded(call, object);
 }
@@ -87,7 +90,7 @@ static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 	agent_release(writer);
 }
 
-static inline void blocking_end(uint64_t begin)
+void agent_blocking_end(uint64_t begin)
 {
 	int error = errno;
 
@@ -104,14 +107,14 @@ static uint64_t blocking_descriptor(int fd)
 }
 
 /* Defines the interposed function `name`, whose waits are recorded as those of `call`. */
-#define BLOCKING(type, name, call, object, parameters, arguments)          \
-	EXPORT type name parameters                                        \
-	{                                                                  \
-		uint64_t begin_ = blocking_begin(FXT_WAIT_##call, object); \
-		type result_ = REAL(name) arguments;                       \
-                                                                           \
-		blocking_end(begin_);                                      \
-		return result_;                                            \
+#define BLOCKING(type, name, call, object, parameters, arguments)                \
+	EXPORT type name parameters                                              \
+	{                                                                        \
+		uint64_t begin_ = agent_blocking_begin(FXT_WAIT_##call, object); \
+		type result_ = REAL(name) arguments;                             \
+                                                                                 \
+		agent_blocking_end(begin_);                                      \
+		return result_;                                                  \
 	}
 
 /* The same for a call on the descriptor `fd`. */
@@ -200,3 +203,133 @@ ON_DESCRIPTOR(int, accept4, accept4,
         (fd, address, address_bytes, flags))
 ON_DESCRIPTOR(int, connect, connect, (int fd, __CONST_SOCKADDR_ARG address, socklen_t address_bytes),
         (fd, address, address_bytes))
+
+/* ---- files ---- */
+
+ON_DESCRIPTOR(int, fsync, fsync, (int fd), (fd))
+ON_DESCRIPTOR(int, fdatasync, fdatasync, (int fd), (fd))
+ON_DESCRIPTOR(int, flock, flock, (int fd, int operation), (fd, operation))
+ON_DESCRIPTOR(int, lockf, lockf, (int fd, int command, off_t bytes), (fd, command, bytes))
+ON_DESCRIPTOR(int, lockf64, lockf, (int fd, int command, off64_t bytes), (fd, command, bytes))
+ON_DESCRIPTOR(ssize_t, pread, pread, (int fd, void *buffer, size_t bytes, off_t at), (fd, buffer, bytes, at))
+ON_DESCRIPTOR(
+        ssize_t, pread64, pread, (int fd, void *buffer, size_t bytes, off64_t at), (fd, buffer, bytes, at))
+ON_DESCRIPTOR(ssize_t, __pread_chk, pread, (int fd, void *buffer, size_t bytes, off_t at, size_t room),
+        (fd, buffer, bytes, at, room))
+ON_DESCRIPTOR(ssize_t, __pread64_chk, pread, (int fd, void *buffer, size_t bytes, off64_t at, size_t room),
+        (fd, buffer, bytes, at, room))
+ON_DESCRIPTOR(ssize_t, pwrite, pwrite, (int fd, const void *buffer, size_t bytes, off_t at),
+        (fd, buffer, bytes, at))
+ON_DESCRIPTOR(ssize_t, pwrite64, pwrite, (int fd, const void *buffer, size_t bytes, off64_t at),
+        (fd, buffer, bytes, at))
+ON_DESCRIPTOR(ssize_t, sendfile, sendfile, (int fd, int from, off_t *at, size_t bytes), (fd, from, at, bytes))
+ON_DESCRIPTOR(
+        ssize_t, sendfile64, sendfile, (int fd, int from, off64_t *at, size_t bytes), (fd, from, at, bytes))
+ON_DESCRIPTOR(ssize_t, splice, splice,
+        (int fd, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+        (fd, from_at, to, to_at, bytes, flags))
+
+/* Of the commands of fcntl() these two wait. Every command has at most one argument, a number
+ * or a pointer, which is passed on as it is. */
+#define FCNTL(name)                                                                                 \
+	EXPORT int name(int fd, int command, ...)                                                   \
+	{                                                                                           \
+		bool waits_ = command == F_SETLKW || command == F_OFD_SETLKW;                       \
+		uint64_t begin_ =                                                                   \
+		        waits_ ? agent_blocking_begin(FXT_WAIT_fcntl, blocking_descriptor(fd)) : 0; \
+		va_list list_;                                                                      \
+		void *argument_;                                                                    \
+		int result_;                                                                        \
+                                                                                                    \
+		va_start(list_, command);                                                           \
+		argument_ = va_arg(list_, void *);                                                  \
+		va_end(list_);                                                                      \
+		result_ = REAL(name)(fd, command, argument_);                                       \
+		agent_blocking_end(begin_);                                                         \
+		return result_;                                                                     \
+	}
+
+FCNTL(fcntl)
+FCNTL(fcntl64)
+
+/* ---- queues ---- */
+
+ON_DESCRIPTOR(ssize_t, mq_receive, mq_receive, (mqd_t fd, char *buffer, size_t bytes, unsigned *priority),
+        (fd, buffer, bytes, priority))
+ON_DESCRIPTOR(ssize_t, mq_timedreceive, mq_timedreceive,
+        (mqd_t fd, char *restrict buffer, size_t bytes, unsigned *restrict priority, timeout restrict time),
+        (fd, buffer, bytes, priority, time))
+ON_DESCRIPTOR(int, mq_send, mq_send, (mqd_t fd, const char *buffer, size_t bytes, unsigned priority),
+        (fd, buffer, bytes, priority))
+ON_DESCRIPTOR(int, mq_timedsend, mq_timedsend,
+        (mqd_t fd, const char *buffer, size_t bytes, unsigned priority, timeout time),
+        (fd, buffer, bytes, priority, time))
+BLOCKING(ssize_t, msgrcv, msgrcv, 0, (int queue, void *buffer, size_t bytes, long type, int flags),
+        (queue, buffer, bytes, type, flags))
+BLOCKING(int, msgsnd, msgsnd, 0, (int queue, const void *buffer, size_t bytes, int flags),
+        (queue, buffer, bytes, flags))
+BLOCKING(int, semop, semop, 0, (int set, struct sembuf *operations, size_t count), (set, operations, count))
+BLOCKING(int, semtimedop, semtimedop, 0, (int set, struct sembuf *operations, size_t count, timeout time),
+        (set, operations, count, time))
+
+/* ---- streams of the C library, whose own reading and writing cannot be interposed ---- */
+
+/* The stream's descriptor, or none. Streams of memory have a negative one. */
+static uint64_t blocking_stream(const FILE *stream)
+{
+	return stream && stream->_fileno >= 0 ? blocking_descriptor(stream->_fileno) : 0;
+}
+
+#define ON_STREAM(type, name, call, parameters, arguments) \
+	BLOCKING(type, name, call, blocking_stream(stream), parameters, arguments)
+
+ON_STREAM(char *, fgets, fgets, (char *restrict buffer, int bytes, FILE *restrict stream),
+        (buffer, bytes, stream))
+ON_STREAM(char *, __fgets_chk, fgets, (char *buffer, size_t room, int bytes, FILE *stream),
+        (buffer, room, bytes, stream))
+ON_STREAM(ssize_t, getline, getline, (char **restrict line, size_t *restrict room, FILE *restrict stream),
+        (line, room, stream))
+ON_STREAM(ssize_t, getdelim, getdelim,
+        (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
+        (line, room, end, stream))
+ON_STREAM(ssize_t, __getdelim, getline,
+        (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
+        (line, room, end, stream))
+ON_STREAM(size_t, fread, fread, (void *restrict buffer, size_t size, size_t count, FILE *restrict stream),
+        (buffer, size, count, stream))
+ON_STREAM(size_t, __fread_chk, fread,
+        (void *restrict buffer, size_t room, size_t size, size_t count, FILE *restrict stream),
+        (buffer, room, size, count, stream))
+ON_STREAM(int, fflush, fflush, (FILE * stream), (stream))
+ON_STREAM(int, fclose, fclose, (FILE * stream), (stream))
+ON_STREAM(int, pclose, pclose, (FILE * stream), (stream))
+
+/* ---- signals, children, name servers, memory ---- */
+
+BLOCKING(int, sigwait, sigwait, 0, (const sigset_t *restrict set, int *restrict signal), (set, signal))
+BLOCKING(int, sigwaitinfo, sigwaitinfo, 0, (const sigset_t *restrict set, siginfo_t *restrict information),
+        (set, information))
+BLOCKING(int, sigtimedwait, sigtimedwait, 0,
+        (const sigset_t *restrict set, siginfo_t *restrict information, timeout restrict time),
+        (set, information, time))
+BLOCKING(int, sigsuspend, sigsuspend, 0, (const sigset_t *mask), (mask))
+BLOCKING(int, pause, pause, 0, (void), ())
+BLOCKING(int, system, system, 0, (const char *command), (command))
+BLOCKING(int, getaddrinfo, getaddrinfo, 0,
+        (const char *restrict node, const char *restrict service, const struct addrinfo *restrict hints,
+                struct addrinfo **restrict result),
+        (node, service, hints, result))
+BLOCKING(int, getnameinfo, getnameinfo, 0,
+        (const struct sockaddr *restrict address, socklen_t address_bytes, char *restrict host,
+                socklen_t host_bytes, char *restrict service, socklen_t service_bytes, int flags),
+        (address, address_bytes, host, host_bytes, service, service_bytes, flags))
+BLOCKING(struct hostent *, gethostbyname, gethostbyname, 0, (const char *name), (name))
+BLOCKING(int, msync, msync, 0, (void *address, size_t bytes, int flags), (address, bytes, flags))
+
+EXPORT void sync(void)
+{
+	uint64_t begin = agent_blocking_begin(FXT_WAIT_sync, 0);
+
+	REAL(sync)();
+	agent_blocking_end(begin);
+}

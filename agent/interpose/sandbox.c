@@ -6,6 +6,7 @@
  */
 #include "sandbox.h"
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include "agent/process/helper.h"
 #include "agent/base/notice.h"
 #include "agent/base/real.h"
+#include "blocking.h"
 #include "agent/hook/shadow.h"
 #include "agent/hook/slow_path.h"
 #include "agent/hook/stacks.h"
@@ -252,6 +254,30 @@ static long sandbox_call_fork(system_call *real, long number, long a, long b, lo
 	return child;
 }
 
+/* Locks and events that are made of futexes wait here: std::atomic's wait(), semaphores and
+ * latches of C++20, locks of Rust and GLib. */
+static bool sandbox_waits(long operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_LOCK_PI:
+	case FUTEX_WAIT_REQUEUE_PI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static long sandbox_call_futex(system_call *real, long a, long b, long c, long d, long e, long f)
+{
+	uint64_t begin = agent_blocking_begin(FXT_WAIT_futex, (uint64_t)a);
+	long result = real(SYS_futex, a, b, c, d, e, f);
+
+	agent_blocking_end(begin);
+	return result;
+}
+
 /* The compiler turns the last call into a jump. Therefore the child of a clone() on a new
  * stack returns to the program, and not into a frame of ours, which is not on that
  * stack. */
@@ -259,6 +285,8 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	system_call *real = (system_call *)REAL(syscall);
 
+	if (number == SYS_futex && sandbox_waits(b))
+		return sandbox_call_futex(real, a, b, c, d, e, f);
 	if (unlikely(number == SYS_clone))
 		agent_clones((unsigned long)a);
 	if (unlikely(sandbox_forks(number, (unsigned long)a, b)))

@@ -57,6 +57,20 @@ compiled()
 	[ "$(grep -c 'flow-begin' dump)" -lt 200 ]
 }
 
+@test "calls that wait for files, signals, queues, children and futexes: each wait has the name of its call" {
+	compiled named_waits
+	fxtrun -o trace.fxt "$program" >made
+	sound trace.fxt
+	[ "$(wc -l <made)" -ge 13 ]
+	for call in $(cat made); do
+		# Inside of the function that made the call.
+		fxt sql --csv "select count(*) from slices where function = '$call' and category = 'sync'
+			and caller_function = 'by_$call'" trace.fxt | sed -n 's/^rows,//p' | tail -1 >found
+		[ "$(cat found)" -ge 1 ] || { echo "$call: $(cat found)"; return 1; }
+	done
+	[ "$(fxt why by_flock trace.fxt | grep -c unknown)" = 0 ]
+}
+
 # arrows TRACE: from which slice to which slice in which wait the viewer draws arrows, and how many.
 arrows()
 {

@@ -21,6 +21,7 @@ enum fxt_wait_subject {
 	FXT_WAIT_FOR_TIME, /* a time; the reference has nothing */
 	/* a descriptor; the reference has it plus 1; 0 = there are several */
 	FXT_WAIT_FOR_DESCRIPTOR,
+	FXT_WAIT_FOR_EVENT, /* what the name says; the reference has nothing */
 };
 
 /* The calls that wait, by name, and their subjects. For each there is a constant
@@ -75,7 +76,43 @@ enum fxt_wait_subject {
 	CALL(sendmmsg, DESCRIPTOR)               \
 	CALL(accept, DESCRIPTOR)                 \
 	CALL(accept4, DESCRIPTOR)                \
-	CALL(connect, DESCRIPTOR)
+	CALL(connect, DESCRIPTOR)                \
+	CALL(fsync, DESCRIPTOR)                  \
+	CALL(fdatasync, DESCRIPTOR)              \
+	CALL(flock, DESCRIPTOR)                  \
+	CALL(lockf, DESCRIPTOR)                  \
+	CALL(fcntl, DESCRIPTOR)                  \
+	CALL(pread, DESCRIPTOR)                  \
+	CALL(pwrite, DESCRIPTOR)                 \
+	CALL(sendfile, DESCRIPTOR)               \
+	CALL(splice, DESCRIPTOR)                 \
+	CALL(mq_receive, DESCRIPTOR)             \
+	CALL(mq_timedreceive, DESCRIPTOR)        \
+	CALL(mq_send, DESCRIPTOR)                \
+	CALL(mq_timedsend, DESCRIPTOR)           \
+	CALL(fgets, DESCRIPTOR)                  \
+	CALL(getline, DESCRIPTOR)                \
+	CALL(getdelim, DESCRIPTOR)               \
+	CALL(fread, DESCRIPTOR)                  \
+	CALL(fflush, DESCRIPTOR)                 \
+	CALL(fclose, DESCRIPTOR)                 \
+	CALL(pclose, DESCRIPTOR)                 \
+	CALL(sigwait, EVENT)                     \
+	CALL(sigwaitinfo, EVENT)                 \
+	CALL(sigtimedwait, EVENT)                \
+	CALL(sigsuspend, EVENT)                  \
+	CALL(pause, EVENT)                       \
+	CALL(msgrcv, EVENT)                      \
+	CALL(msgsnd, EVENT)                      \
+	CALL(semop, EVENT)                       \
+	CALL(semtimedop, EVENT)                  \
+	CALL(system, EVENT)                      \
+	CALL(getaddrinfo, EVENT)                 \
+	CALL(getnameinfo, EVENT)                 \
+	CALL(gethostbyname, EVENT)               \
+	CALL(msync, EVENT)                       \
+	CALL(sync, EVENT)                        \
+	CALL(futex, OBJECT)
 
 #define FXT_WAIT_CONSTANT(name, subject) FXT_WAIT_##name,
 enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
