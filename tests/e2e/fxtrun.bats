@@ -141,7 +141,7 @@ leaves()
 	# 13 calls, three exits, and what the shell learnt of two of them.
 	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the previous one is trace.fxt.old\)$' err
 	fxtrun true 2>err
-	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions\?\)$' err
+	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
 	fxtrun --start=paused -o paused.fxt "$counted" 5 2>err
 	grep -x 'fxtrun: the recording was never started (fxtctl start does that), no events: paused.fxt' err
 }
@@ -169,7 +169,7 @@ leaves()
 	# Hidden and stripped hooks have no symbol.
 	strip own
 	fxtrun ./own 2>err
-	grep -E '\(is ./own compiled with -finstrument-functions\?\)$' err
+	grep -E '\(is ./own compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
 	# By its name in PATH, where it is found.
 	cc prog.c hooks.o -finstrument-functions -o own
 	PATH=$PWD:$PATH fxtrun own 2>err

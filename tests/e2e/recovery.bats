@@ -62,7 +62,7 @@ recovered()
 		recovered $mode.fxt
 		fxt report $mode.fxt | grep '^the trace was recovered '
 		fxt flamegraph -o - $mode.fxt | grep 'The trace was recovered: '
-		fxt diff $mode.fxt $mode.fxt | grep '^2 of the traces are not whole, '
+		fxt diff $mode.fxt $mode.fxt | grep '^2 of the traces are incomplete, '
 		fxt html -o - $mode.fxt | grep '^"is_recovered": true'
 		# A process that came since may have called it too.
 		status=0

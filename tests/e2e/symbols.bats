@@ -86,9 +86,24 @@ without_clones()
 	build ends cc -O2 "$symbols/ends.c"
 	build again cc -O1 "$symbols/ends.c"
 	fxtrun -o ends.fxt ./ends replace again ends 2>said
-	[ "$(grep -c "^fxtrun: $PWD/ends was rebuilt" said)" = 1 ]
-	[ -z "$(names_in ends.fxt | grep -v '^ends+0x')" ]
-	[ -n "$(names_in ends.fxt)" ]
+	# If the manager has read the file before it was replaced, the names are known.
+	if grep "^fxtrun: $PWD/ends was rebuilt" said >lines; then
+		[ "$(wc -l <lines)" = 1 ]
+		[ -z "$(names_in ends.fxt | grep -v '^ends+0x')" ]
+		[ -n "$(names_in ends.fxt)" ]
+	else
+		[ "$(names_in ends.fxt)" = $'innermost\nmain\noutermost' ]
+	fi
+}
+
+@test "a program built again after it was recorded: addresses, and one line" {
+	build ends cc -O2 "$symbols/ends.c"
+	build again cc -O1 "$symbols/ends.c"
+	raw ./ends replace again ends
+	fxt symbolize raw.fxt 2>said
+	[ "$(grep -c "^fxt: $PWD/ends was rebuilt" said)" = 1 ]
+	[ -z "$(names_in raw.fxt | grep -v '^ends+0x')" ]
+	[ -n "$(names_in raw.fxt)" ]
 }
 
 @test "a raw trace gets its names later, in place, into a file, or through pipes" {
