@@ -201,7 +201,8 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	heap_print_sums(fxt_heap_cost_title(wanted, FXT_HEAP_LEAKED), p->leaked);
 	putchar('\n');
 	if (p->unknown_frees > 0)
-		printf("%" PRIu64 " free%s of blocks allocated before the recording began\n",
+		printf("%" PRIu64
+		       " free%s of blocks from before the recording, or of the process that forked it\n",
 		        p->unknown_frees, fxt_plural(p->unknown_frees));
 	if (wanted->timeline)
 		print_timeline(heap, process);

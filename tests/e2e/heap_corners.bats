@@ -210,12 +210,36 @@ unrecorded()
 	done
 }
 
+@test "a forked child frees its parent's blocks: they are said to be of the process that forked it" {
+	cat >frees.c <<-'END'
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static void *volatile blocks[7];
+		int main(void)
+		{
+			for (int i = 0; i < 7; i++)
+				blocks[i] = malloc(100);
+			if (fork() == 0) {
+				for (int i = 0; i < 7; i++)
+					free(blocks[i]);
+				_exit(0);
+			}
+			wait(NULL);
+			return 0;
+		}
+	END
+	cc -finstrument-functions -O0 -o frees frees.c
+	fxtrun --heap=objects -o trace.fxt ./frees
+	fxt heap trace.fxt | grep -x '7 frees of blocks from before the recording, or of the process that forked it'
+}
+
 @test "threads that come and go: nothing is freed that was not allocated, and the counters never fall below nothing" {
 	build threads -pthread
 	for stacks in auto unwind; do
 		fxtrun --heap=objects --heap-stacks=$stacks -o trace.fxt ./threads
 		fxt check trace.fxt
-		fxt heap trace.fxt | grep -c 'allocated before the recording' | grep -x 0
+		fxt heap trace.fxt | grep -c 'of blocks from before the recording' | grep -x 0
 		fxt dump trace.fxt | grep -o 'live [a-z]*=int64:-*[0-9]*' >counters
 		[ -s counters ]
 		[ "$(grep -c ':-' counters)" = 0 ]
