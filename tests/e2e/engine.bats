@@ -323,7 +323,7 @@ known_by_name()
 	decode slices trace.fxt >slices
 	[ -z "$(grep early slices)" ]
 	local tid=$(awk -F'\t' '$4 == "sleeper" { print $2 }' threads)
-	[ "$(awk -F'\t' '$6 == "" { print $2 " " $4 }' slices)" = "$tid sleeping" ]
+	[ "$(awk -F'\t' '$6 == "" { print $2 " " $4 }' slices | sort)" = "$tid pause"$'\n'"$tid sleeping" ]
 	[ $(($(recorded) + $(lost))) = $((4 * 5000 * 2 + 2)) ]
 }
 
