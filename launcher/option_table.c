@@ -445,7 +445,7 @@ static const char *write_disposition(json_t *params, const char *field, const ch
 static const char *write_muting_percent(json_t *params, const char *field, const char *value)
 {
 	unsigned percent;
-	const char *wrong = fxt_value_muting_percent(*value ? value : FXT_MUTING_PERCENT, &percent);
+	const char *wrong = fxt_value_muting_percent(value ? value : FXT_MUTING_PERCENT, &percent);
 
 	if (!wrong)
 		json_object_set_new(params, field, json_integer(percent));

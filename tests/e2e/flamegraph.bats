@@ -104,7 +104,7 @@ label()
 }
 
 @test "several processes: each by itself, those of one name together" {
-	fxtrun sh -c '"$0"; "$0"; "$1"' "$build/examples/recursion" "$build/examples/hello" >/dev/null
+	fxtrun sh -c '"$0"; "$0"; "$1"' "$build/examples/threads" "$build/examples/hello" >/dev/null
 	decode paths trace.fxt | label process >paths
 	[ "$(cut -f 4 paths | cut -d ';' -f 1 | sort -u | wc -l)" = 2 ]
 	drawn time paths
