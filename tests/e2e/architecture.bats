@@ -75,6 +75,7 @@ layers()
 
 @test "layers: a file other than arch.h that asks for the processor" {
 	plant
+	mkdir writer/shared
 	echo '#ifdef __aarch64__' >writer/shared/arch.h
 	layers 'ok - layers: which processor it is, arch.h alone asks'
 	printf '#ifdef __aarch64__\n#endif\n' >>writer/low.c
