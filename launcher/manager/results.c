@@ -209,9 +209,14 @@ void fxt_results_save_rest(struct fxt_provider *p)
 	if (p->ending == FXT_ENDED_BY_SIGNAL)
 		p->end_ticks = fxt_death_ticks(p, p->end_ticks);
 	if (load_relaxed(&p->memory.control->modules_unwritten))
-		fxt_provider_say(p,
-		        "has functions that appear by address: its buffer has no room for the list of its "
-		        "libraries; choose a larger --buffer-size");
+		fxt_provider_say(
+		        p, p->collector.layout.durable_bytes < FXT_DURABLE_MAX_BYTES
+		                   ? "has functions that appear by address: its buffer has no room for the "
+		                     "list of "
+		                     "its libraries; choose a larger --buffer-size"
+		                   : "has functions that appear by address: it has loaded libraries more "
+		                     "often than "
+		                     "the buffer has room to list; --buffering-mode=oneshot has more");
 	if (load_relaxed(&p->memory.control->sites_stuck))
 		fxt_provider_say(p,
 		        "lacks calls of some functions: hook calls were patched out of its code, and the "

@@ -566,6 +566,34 @@ cut_by()
 	[ "$(wc -l <err)" = 1 ]
 }
 
+@test "a library loaded more often than the buffer can list: all calls are there, and fxtrun says which mode has room" {
+	{
+		for n in {1..200}; do echo "__attribute__((noinline)) int f$n(int x) { return x + $n; }"; done
+		echo 'int run(int x) { int sum = 0;'
+		for n in {1..200}; do echo "sum += f$n(x);"; done
+		echo 'return sum; }'
+	} >often.c
+	cat >host.c <<-'END'
+		#include <dlfcn.h>
+		int main(void)
+		{
+			for (int i = 0; i < 700; i++) {
+				void *library = dlopen("./often.so", RTLD_NOW);
+				((int (*)(int))dlsym(library, "run"))(i);
+				dlclose(library);
+			}
+			return 0;
+		}
+	END
+	cc -fPIC -shared -finstrument-functions -o often.so often.c
+	cc -finstrument-functions -o host host.c -ldl
+	fxtrun --no-sched --heap=off ./host 2>err
+	[ "$(calls_by_name trace.fxt | awk -F'\t' '{ n += $2 } END { print n }')" = $((700 * 201 + 1)) ]
+	grep -Ex 'fxtrun: host\[[0-9]+\] has functions that appear by address: it has loaded libraries more often than the buffer has room to list; --buffering-mode=oneshot has more' err
+	fxtrun --no-sched --heap=off --buffering-mode=oneshot --buffer-size=64 ./host 2>err
+	[ "$(calls_of trace.fxt f7)" = 700 ]
+}
+
 @test "too little address space: that is what the message asks for" {
 	(
 		ulimit -v 80000
