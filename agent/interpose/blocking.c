@@ -106,16 +106,20 @@ static uint64_t blocking_descriptor(int fd)
 	return (uint32_t)fd + 1u;
 }
 
-/* Defines the interposed function `name`, whose waits are recorded as those of `call`. */
-#define BLOCKING(type, name, call, object, parameters, arguments)                \
-	EXPORT type name parameters                                              \
-	{                                                                        \
-		uint64_t begin_ = agent_blocking_begin(FXT_WAIT_##call, object); \
-		type result_ = REAL(name) arguments;                             \
-                                                                                 \
-		agent_blocking_end(begin_);                                      \
-		return result_;                                                  \
+/* Defines the interposed function `name`, whose waits are recorded as those of `call` if
+ * `may_wait`. */
+#define BLOCKING_IF(may_wait, type, name, call, object, parameters, arguments)                    \
+	EXPORT type name parameters                                                               \
+	{                                                                                         \
+		uint64_t begin_ = (may_wait) ? agent_blocking_begin(FXT_WAIT_##call, object) : 0; \
+		type result_ = REAL(name) arguments;                                              \
+                                                                                                  \
+		agent_blocking_end(begin_);                                                       \
+		return result_;                                                                   \
 	}
+
+#define BLOCKING(type, name, call, object, parameters, arguments) \
+	BLOCKING_IF(true, type, name, call, object, parameters, arguments)
 
 /* The same for a call on the descriptor `fd`. */
 #define ON_DESCRIPTOR(type, name, call, parameters, arguments) \
@@ -280,29 +284,46 @@ static uint64_t blocking_stream(const FILE *stream)
 	return stream && stream->_fileno >= 0 ? blocking_descriptor(stream->_fileno) : 0;
 }
 
-#define ON_STREAM(type, name, call, parameters, arguments) \
-	BLOCKING(type, name, call, blocking_stream(stream), parameters, arguments)
+/* How many bytes the stream has read and not handed out. A call that finds a byte does not
+ * count as one that may wait: most calls find their line there, and two clock readings would
+ * take longer than such a call. If its line is split where the buffer ends, and the rest is
+ * late, this wait has no name. */
+static size_t blocking_has_read(const FILE *stream)
+{
+	return stream && stream->_IO_read_ptr < stream->_IO_read_end
+	               ? (size_t)(stream->_IO_read_end - stream->_IO_read_ptr)
+	               : 0;
+}
 
-ON_STREAM(char *, fgets, fgets, (char *restrict buffer, int bytes, FILE *restrict stream),
+#define ON_STREAM(may_wait, type, name, call, parameters, arguments) \
+	BLOCKING_IF(may_wait, type, name, call, blocking_stream(stream), parameters, arguments)
+
+#define READS_LINE(type, name, call, parameters, arguments) \
+	ON_STREAM(blocking_has_read(stream) == 0, type, name, call, parameters, arguments)
+
+#define READS_ITEMS(type, name, call, parameters, arguments) \
+	ON_STREAM(size &&blocking_has_read(stream) / size < count, type, name, call, parameters, arguments)
+
+READS_LINE(char *, fgets, fgets, (char *restrict buffer, int bytes, FILE *restrict stream),
         (buffer, bytes, stream))
-ON_STREAM(char *, __fgets_chk, fgets, (char *buffer, size_t room, int bytes, FILE *stream),
+READS_LINE(char *, __fgets_chk, fgets, (char *buffer, size_t room, int bytes, FILE *stream),
         (buffer, room, bytes, stream))
-ON_STREAM(ssize_t, getline, getline, (char **restrict line, size_t *restrict room, FILE *restrict stream),
+READS_LINE(ssize_t, getline, getline, (char **restrict line, size_t *restrict room, FILE *restrict stream),
         (line, room, stream))
-ON_STREAM(ssize_t, getdelim, getdelim,
+READS_LINE(ssize_t, getdelim, getdelim,
         (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
         (line, room, end, stream))
-ON_STREAM(ssize_t, __getdelim, getline,
+READS_LINE(ssize_t, __getdelim, getline,
         (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
         (line, room, end, stream))
-ON_STREAM(size_t, fread, fread, (void *restrict buffer, size_t size, size_t count, FILE *restrict stream),
+READS_ITEMS(size_t, fread, fread, (void *restrict buffer, size_t size, size_t count, FILE *restrict stream),
         (buffer, size, count, stream))
-ON_STREAM(size_t, __fread_chk, fread,
+READS_ITEMS(size_t, __fread_chk, fread,
         (void *restrict buffer, size_t room, size_t size, size_t count, FILE *restrict stream),
         (buffer, room, size, count, stream))
-ON_STREAM(int, fflush, fflush, (FILE * stream), (stream))
-ON_STREAM(int, fclose, fclose, (FILE * stream), (stream))
-ON_STREAM(int, pclose, pclose, (FILE * stream), (stream))
+ON_STREAM(true, int, fflush, fflush, (FILE * stream), (stream))
+ON_STREAM(true, int, fclose, fclose, (FILE * stream), (stream))
+ON_STREAM(true, int, pclose, pclose, (FILE * stream), (stream))
 
 /* ---- signals, children, name servers, memory ---- */
 
