@@ -178,11 +178,12 @@ agree()
 		}
 	END
 	${CC:-cc} -O1 -finstrument-functions -o spin spin.c -pthread
-	# A run is over before the rings are read at all.
+	# A run is over before the rings are read at all. A millisecond of four may not be missing;
+	# a busy machine makes a thread's own clock count a tenth more than it ran.
 	for _ in {1..40}; do
 		fxtrun ./spin 2>/dev/null | sort >measured
 		decode cpu trace.fxt | sort | join -t "$(printf '\t')" measured - >both
 		[ "$(wc -l <both)" = 4 ]
-		awk -F'\t' '$3 < $2 * 0.9 { print "too little: " $0; exit 1 }' both
+		awk -F'\t' '$3 < $2 * 0.8 { print "too little: " $0; exit 1 }' both
 	done
 }
