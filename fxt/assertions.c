@@ -12,6 +12,7 @@
 #include <string.h>
 #include "reader/trace/duration.h"
 #include "reader/stats/figures.h"
+#include "reader/stats/rank.h"
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
 
@@ -236,24 +237,6 @@ static int assertions_verdict(const struct fxt_assertion *rule, const struct fxt
 
 /* ---- before ---- */
 
-static int assertions_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-/* The median of the earlier traces. */
-static double assertions_before(const struct fxt_assertion *rule)
-{
-	size_t middle = rule->before_count / 2;
-
-	if (rule->before_count == 0)
-		return 0;
-	return rule->before_count % 2 ? rule->before[middle]
-	                              : (rule->before[middle - 1] + rule->before[middle]) / 2;
-}
-
 /* A trace without calls of a function has no figures of it, except 0 calls and a total
  * time of 0. */
 static void assertions_learn_rule(struct fxt_assertion *rule, const struct fxt_scan *scan,
@@ -267,7 +250,6 @@ static void assertions_learn_rule(struct fxt_assertion *rule, const struct fxt_s
 	if (is_there || counts) {
 		fxt_make_room(rule->before, rule->before_count, rule->before_room);
 		rule->before[rule->before_count++] = value;
-		qsort(rule->before, rule->before_count, sizeof(*rule->before), assertions_compare);
 	}
 	rule->was_there |= is_there;
 	if (assertions_doubt(scan) || !is_whole)
@@ -334,7 +316,7 @@ int fxt_assertions_answer(void *state, const char *name, struct fxt_scan *scan)
 		const struct fxt_assertion *rule = &a->rules[i];
 		const char *reason;
 		char number[32], number_before[32], remark[64] = "";
-		double before = assertions_before(rule);
+		double before = rule->before_count ? fxt_median(rule->before, rule->before_count) : 0;
 		double limit = rule->factor > 0 ? before * rule->factor : (double)rule->value;
 		double value = 0;
 		bool is_whole, is_known;

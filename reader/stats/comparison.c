@@ -90,21 +90,6 @@ static size_t comparison_sample(const struct fxt_comparison *c, const struct fxt
 	return count;
 }
 
-static int comparison_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-static double comparison_median(double *sample, size_t count)
-{
-	if (count == 0)
-		return NAN;
-	qsort(sample, count, sizeof(*sample), comparison_compare);
-	return (sample[(count - 1) / 2] + sample[count / 2]) / 2;
-}
-
 /* ---- what is tested ---- */
 
 /* The sums over all functions, by trace, that shares refer to. The caller frees them. */
@@ -209,7 +194,7 @@ void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure)
 			comparison_test(c, item, figure, samples, &least[i]);
 		for (unsigned side = 0; side < FXT_SIDES; side++)
 			for (unsigned j = 0; j < FXT_FIGURES; j++)
-				item->medians[side][j] = comparison_median(
+				item->medians[side][j] = fxt_median(
 				        samples[side], comparison_sample(c, item, side, j, samples[side]));
 	}
 	comparison_correct(c, least);

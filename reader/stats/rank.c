@@ -19,6 +19,14 @@ static int rank_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+double fxt_median(double *values, size_t count)
+{
+	if (count == 0)
+		return NAN;
+	qsort(values, count, sizeof(*values), rank_compare);
+	return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
 static struct ranks rank_all(const double *first, size_t first_count, const double *second, size_t count)
 {
 	struct ranks ranks = {fxt_allocate((count + 1) * sizeof(*ranks.of)), count, 0};

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The median of values, which are put in order; NAN if there are none. */
+double fxt_median(double *values, size_t count);
+
 /* Up to this many values in both samples together are tested exactly, more by the normal
  * distribution. */
 enum { FXT_RANK_EXACT = 40 };
