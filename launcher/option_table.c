@@ -18,6 +18,19 @@
 #define MIB          UINT64_C(1048576)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
+#define CATEGORIES_TOO_MANY "may have at most 2048 bytes together, one more counted for each"
+
+/* Returns false if there is no room for the name. */
+static bool categories_add(struct fxt_categories *categories, const char *name, size_t bytes)
+{
+	if (categories->bytes + bytes + 1 > sizeof(categories->names))
+		return false;
+	memcpy(categories->names + categories->bytes, name, bytes);
+	categories->names[categories->bytes + bytes] = 0;
+	categories->bytes += (uint32_t)bytes + 1;
+	return true;
+}
+
 /* ---- fxtrun: values as text (message.h) ---- */
 
 static const char *option_output_file(struct fxt_options *o, const char *value)
@@ -101,11 +114,8 @@ static const char *option_categories(struct fxt_options *o, const char *value)
 			return "must be names with one comma between two of them";
 		if (bytes > FXT_NAME_BYTES)
 			return "a name may have at most 100 bytes";
-		if (o->categories.bytes + bytes + 1 > sizeof(o->categories.names))
-			return "the names may have at most 2048 bytes together, one more counted for each";
-		memcpy(o->categories.names + o->categories.bytes, value, bytes);
-		o->categories.names[o->categories.bytes + bytes] = 0;
-		o->categories.bytes += bytes + 1;
+		if (!categories_add(&o->categories, value, bytes))
+			return "the names " CATEGORIES_TOO_MANY;
 		if (!value[bytes])
 			return NULL;
 		value += bytes + 1;
@@ -117,35 +127,37 @@ static const char *option_depth(struct fxt_options *o, const char *value)
 	return fxt_value_depth(value, &o->depth_limit);
 }
 
-static const char *option_min_duration(struct fxt_options *o, const char *value)
+/* Reads [PATTERN:]NUMBER. A pattern makes it a limit of these functions in the filter;
+ * without one, the limit is stored in *for_all. */
+static const char *option_limit(struct fxt_options *o, enum fxt_record_filter_kind kind, const char *value,
+        const char *(*read)(const char *text, uint64_t *number), uint64_t *for_all)
 {
 	const char *colon = strrchr(value, ':'); /* the last one: a pattern may contain colons */
-	uint64_t ns;
-	const char *wrong = fxt_options_read_min_duration(colon ? colon + 1 : value, &ns);
+	uint64_t number;
 
-	if (wrong)
-		return colon ? "must be a pattern and a time with a unit, such as parse:10us" : wrong;
-	if (colon)
-		return fxt_record_filter_add_limit(
-		        &o->filter, FXT_RECORD_FILTER_MIN_DURATION, value, (size_t)(colon - value), ns);
-	o->has_min_duration = true;
-	o->limits.min_duration_ns = ns;
-	return NULL;
+	if (!colon)
+		return read(value, for_all);
+	if (read(colon + 1, &number))
+		return kind == FXT_RECORD_FILTER_MAX_CALLS
+		               ? "must be a pattern and a number of calls, such as parse:100"
+		               : "must be a pattern and a time with a unit, such as parse:10us";
+	return fxt_record_filter_add_limit(&o->filter, kind, value, (size_t)(colon - value), number);
+}
+
+static const char *option_min_duration(struct fxt_options *o, const char *value)
+{
+	o->has_min_duration |= !strchr(value, ':');
+	return option_limit(o, FXT_RECORD_FILTER_MIN_DURATION, value, fxt_options_read_min_duration,
+	        &o->limits.min_duration_ns);
 }
 
 static const char *option_max_calls(struct fxt_options *o, const char *value)
 {
-	const char *colon = strrchr(value, ':');
-	uint64_t calls;
-	const char *wrong = fxt_value_max_calls(colon ? colon + 1 : value, &calls);
+	uint64_t calls = o->limits.first_counted - 1;
+	const char *wrong = option_limit(o, FXT_RECORD_FILTER_MAX_CALLS, value, fxt_value_max_calls, &calls);
 
-	if (wrong)
-		return colon ? "must be a pattern and a number of calls, such as parse:100" : wrong;
-	if (colon)
-		return fxt_record_filter_add_limit(
-		        &o->filter, FXT_RECORD_FILTER_MAX_CALLS, value, (size_t)(colon - value), calls);
 	o->limits.first_counted = calls + 1;
-	return NULL;
+	return wrong;
 }
 
 static const char *option_auto(struct fxt_options *o, const char *value)
@@ -203,10 +215,8 @@ const char *fxt_option_read_categories(json_t *value, struct fxt_categories *cat
 
 		if (bytes == 0 || bytes > FXT_NAME_BYTES || strlen(json_string_value(name)) != bytes)
 			return "categories must be names of 1 to 100 bytes";
-		if (categories->bytes + bytes + 1 > sizeof(categories->names))
-			return "categories may have at most 2048 bytes together, one more counted for each";
-		memcpy(categories->names + categories->bytes, json_string_value(name), bytes + 1);
-		categories->bytes += (uint32_t)bytes + 1;
+		if (!categories_add(categories, json_string_value(name), bytes))
+			return "categories " CATEGORIES_TOO_MANY;
 	}
 	return NULL;
 }
