@@ -39,9 +39,8 @@ struct fxt_repeats {
 	struct fxt_repeats_cycle cycles[FXT_REPEATS_CYCLE]; /* by length - 1 */
 	uint64_t hidden;                                    /* the last lines */
 	uint32_t cycle;                                     /* the length of their cycle */
-	bool has_hidden_begin;                              /* begins were hidden, whose ends */
-	/* follow; the depth of the outermost */
-	uint32_t begin;
+	bool has_hidden_begin;                              /* the ends of hidden begins follow */
+	uint32_t begin;                                     /* the depth of the outermost one */
 };
 
 /* Returns true if a line is to be hidden: it repeats a cycle of which
