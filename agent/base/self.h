@@ -62,8 +62,11 @@ struct agent_self {
 	struct agent_coroutine *coroutine;
 	/* the writer of the coroutine that it works on; else NULL */
 	struct fxt_thread_writer *claimed;
-	/* idle: for other fibers while a hook is away (preempted.h); or NULL */
+	/* idle: kept for the next hook that is left (preempted.h); NULL: there is none, or it
+	 * is `writer` now */
 	struct fxt_thread_writer *other;
+	/* the signal mask that agent_release() restores, ^ SYS_NO_MASK; 0: none */
+	uint64_t claim_mask;
 	/* while it forks, and in a child until its rebirth: the calls it has open
 	 * (inherited.h); else NULL */
 	struct agent_inheritance *inheritance;
@@ -111,8 +114,8 @@ void agent_set_noting(bool is_noting);
 /* The value while calls are recorded. */
 enum agent_recording agent_recording_of_calls(void);
 
-/* 1: hooks writer signals, since handlers run other code of the thread before they return
- * (preempted.h). Set once. */
+/* 1: hooks and claims (claim.h) block signals. Otherwise a handler could interrupt them and
+ * run other code of the thread before they go on (preempted.h). Set once. */
 extern HIDDEN uint32_t agent_hooks_block_signals;
 void agent_block_signals_in_hooks(void);
 

@@ -60,7 +60,7 @@ void agent_child_begins(void)
 		agent_rebirth();
 }
 
-struct fxt_thread_writer *agent_claim_for_wait(void)
+static struct fxt_thread_writer *claim_writer(void)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct fxt_thread_writer *own, *writer;
@@ -94,6 +94,18 @@ struct fxt_thread_writer *agent_claim_for_wait(void)
 	return NULL;
 }
 
+struct fxt_thread_writer *agent_claim_for_wait(void)
+{
+	uint64_t mask = load_relaxed(&agent_hooks_block_signals) ? sys_block_signals() : SYS_NO_MASK;
+	struct fxt_thread_writer *writer = claim_writer();
+
+	if (writer)
+		agent_self.claim_mask = mask ^ SYS_NO_MASK;
+	else
+		sys_restore_signals(mask);
+	return writer;
+}
+
 struct fxt_thread_writer *agent_claim(void)
 {
 	struct fxt_thread_writer *writer = agent_claim_for_wait();
@@ -106,7 +118,9 @@ struct fxt_thread_writer *agent_claim(void)
 void agent_release(struct fxt_thread_writer *writer)
 {
 	struct fxt_thread_writer *own = agent_self.writer;
+	uint64_t mask = agent_self.claim_mask ^ SYS_NO_MASK;
 
+	agent_self.claim_mask = 0;
 	/* The hook that was interrupted must not use an earlier time for its record: that
 	 * slice would end inside this one. */
 	if (own && writer == agent_self.nested)
@@ -120,4 +134,5 @@ void agent_release(struct fxt_thread_writer *writer)
 	if (writer != agent_self.nested && own)
 		store_release(&own->busy, FXT_IDLE);
 	agent_check_thread();
+	sys_restore_signals(mask);
 }

@@ -1,13 +1,14 @@
 /*
- * Parts a thread from a hook that it leaves behind, and brings them together again
- * (preempted.h). Runs on the program's threads, in a signal handler that has interrupted a
- * hook. Must never make a writer idle whose chunk that hook may write to.
+ * Takes a thread out of a hook that it leaves behind, and puts it back (preempted.h). Runs
+ * on the program's threads, in a signal handler that has interrupted a hook. Must never make
+ * a writer idle while that hook may write to its chunk.
  */
 #include "preempted.h"
 #include "frames.h"
 #include "shadow.h"
 
-/* The handler is on the stack of the hook, or on a signal stack. */
+/* Whether the hook is on the thread's own stack. Its handler is on the same stack, or on a
+ * signal stack. */
 static bool preempted_is_on_own_stack(void)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -31,8 +32,8 @@ static bool preempted_take_another_writer(void)
 	return true;
 }
 
-/* The handler's own calls are on the thread's track. They end here, because other calls of
- * that track come before they return. */
+/* Ends the handler's own calls, which are on the thread's track. Otherwise later calls of
+ * that track would overlap them, since the handler returns only after those. */
 static void preempted_end_calls_of_handler(void)
 {
 	struct fxt_thread_writer *nested = agent_self.nested;
@@ -84,7 +85,7 @@ void agent_preempted_returns(const struct agent_preempted *hook)
 {
 	uint64_t mask;
 
-	/* In a child of the process, or on another thread, this is not the hook's place. */
+	/* The hook belongs to the thread and the process that left it. */
 	if (hook->thread != &agent_self || hook->process != agent_engine.pid ||
 	        fxt_engine_was_forked(&agent_engine))
 		return;

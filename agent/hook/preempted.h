@@ -6,14 +6,16 @@
  * A hook has its thread's writer, and on a coroutine's stack the coroutine's writer too.
  * While it is away, the thread needs a writer for the hooks of other fibers:
  *
- *   the hook is a coroutine's       it only keeps the thread's writer busy. That one is idle
- *                                   meanwhile, and busy again before the hook goes on.
- *   it is on the thread's own       its record may be half written. No other code runs on
- *   stack, or writes to the         that stack meanwhile. The thread takes another writer
- *   writer's chunk                  for other fibers, until the hook goes on.
+ *   the hook is a coroutine's       The hook needs the thread's writer only to be busy. So
+ *                                   the writer becomes idle now, and busy again before the
+ *                                   hook goes on.
+ *   the hook is on the thread's     The hook may have half written its record. So the thread
+ *   own stack, or writes to the     takes another writer until the hook goes on. No other
+ *   writer's chunk                  code runs on the thread's own stack until then.
  *
- * This is right for one hook of a thread at a time. So from the first time on all hooks of
- * the process block signals, and none is preempted any more.
+ * This works for one hook of a thread at a time. Therefore all hooks of the process block
+ * signals from the first such switch on, and so do claims (claim.h). Nothing can preempt
+ * them then.
  */
 #ifndef FXT_AGENT_PREEMPTED_H
 #define FXT_AGENT_PREEMPTED_H
@@ -26,15 +28,16 @@ struct agent_preempted {
 	int process;
 	struct fxt_thread_writer *writer, *nested, *claimed;
 	struct fxt_thread_slot *slot;
-	uint32_t busy; /* what the writer is to be again; FXT_IDLE: it stays busy */
+	/* what the writer becomes again; FXT_IDLE: it stayed busy, and the thread has another */
+	uint32_t busy;
 };
 
-/* The calling thread, in a handler that has interrupted a hook, is about to run another
- * context. Fills *hook, and the thread is outside of hooks then. False: that is not
+/* Call this in a handler that has interrupted a hook, before the thread runs another
+ * context. Fills *hook, and takes the thread out of the hook. False: that is not
  * possible. */
 bool agent_preempt(struct agent_preempted *hook);
 
-/* The fiber of the hook was resumed. */
+/* Call this when the fiber of the hook was resumed. Puts the thread back into the hook. */
 void agent_preempted_returns(const struct agent_preempted *hook);
 
 #endif

@@ -1,15 +1,18 @@
 /*
- * preempted FIBERS CALLS: fibers that a timer's signal preempts at any instruction. The handler of SIGALRM saves the fiber
+ * preempted FIBERS CALLS [FILE]: fibers that a timer's signal preempts at any instruction. The handler of SIGALRM saves the fiber
  * that it interrupted by swapcontext(), inside the handler, and runs another one; a fiber goes on when its handler's
- * swapcontext() returns. main() is one of them. Each makes so many calls of work() and prints nothing. At the end
+ * swapcontext() returns. main() is one of them. Each makes so many calls of work() and prints nothing. With a FILE each
+ * call writes a byte there. At the end
  * "FUNCTION<tab>CALLS" is printed. Status 1: there was no preemption.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #define SILENT      __attribute__((no_instrument_function))
 #define FIBERS_MAX  64
@@ -24,10 +27,13 @@ static int fiber_count;
 static volatile int running;
 static volatile long switches, alarms;
 static long calls;
+static int file = -1;
 
 __attribute__((noinline)) static void inner(struct fiber *fiber)
 {
 	fiber->inners++;
+	if (file >= 0 && write(file, "", 1) != 1)
+		abort();
 }
 
 __attribute__((noinline)) static void work(struct fiber *fiber)
@@ -93,6 +99,8 @@ SILENT int main(int argc, char **argv)
 
 	fiber_count = argc > 1 ? atoi(argv[1]) : 8;
 	calls = argc > 2 ? atol(argv[2]) : 100000;
+	if (argc > 3)
+		file = open(argv[3], O_WRONLY);
 	for (int i = 1; i < fiber_count; i++) {
 		getcontext(&fibers[i].context);
 		/* swapcontext() sets the mask before it leaves the old stack, and a handler there
