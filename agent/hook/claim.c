@@ -35,11 +35,11 @@ uint64_t agent_stamp(struct fxt_thread_writer *writer)
 	return now;
 }
 
-/* What a forked child knows before its rebirth, noted around the fork. */
+/* The functions around a fork store these facts. The child reads them until its rebirth. */
 static struct {
 	bool has_waits; /* its parent recorded waits */
-	pid_t process;  /* the child's pid; its vfork children see it too, and have
-	                   others */
+	/* the child's pid; a vfork child of the child reads it too, and has another pid */
+	pid_t process;
 } claim_child;
 
 void agent_child_before_fork(void)

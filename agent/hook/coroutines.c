@@ -15,7 +15,7 @@
 
 /* Limits of the searches: overlapping stacks, and tracks tried for one that no thread
  * uses. */
-enum { OVERLAPS = 4, ROWS_TRIED = 64 };
+enum { OVERLAPS = 4, TRACKS_TRIED = 64 };
 
 /* A slot for coroutines, in a list by time of last use. Free tracks come first. */
 struct track {
@@ -318,10 +318,10 @@ static struct track *track_take(void)
 			goto taken;
 		return NULL;
 	}
-	while (track && tried++ < ROWS_TRIED &&
+	while (track && tried++ < TRACKS_TRIED &&
 	        (load_relaxed(&track->writer->busy) != FXT_IDLE || track->writer->is_full))
 		track = track->newer;
-	if (!track || tried > ROWS_TRIED) {
+	if (!track || tried > TRACKS_TRIED) {
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return NULL;
 	}
