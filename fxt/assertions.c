@@ -242,12 +242,12 @@ static int assertions_verdict(const struct fxt_assertion *rule, const struct fxt
 static void assertions_learn_rule(struct fxt_assertion *rule, const struct fxt_scan *scan,
         const struct fxt_thread_times *times, bool has_chosen)
 {
-	bool is_there = false, is_whole = true, counts = rule->metric <= FXT_SELF;
+	bool is_there = false, is_whole = true;
 	double value = 0;
 
 	if (has_chosen)
 		is_there = assertions_measure(rule, scan, times, &value, &is_whole) && !isnan(value);
-	if (is_there || counts) {
+	if (is_there || fxt_figure_is_sum(rule->metric)) {
 		fxt_make_room(rule->before, rule->before_count, rule->before_room);
 		rule->before[rule->before_count++] = value;
 	}

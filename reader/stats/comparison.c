@@ -28,8 +28,8 @@ static double *comparison_values(const struct fxt_compared *item, size_t trace)
 /* A trace without calls of a function has no figures of it, except calls and times of 0. */
 static void comparison_set_absent(double *values)
 {
-	for (unsigned i = 0; i < FXT_FIGURES; i++)
-		values[i] = i <= FXT_SELF ? 0 : NAN;
+	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++)
+		values[i] = fxt_figure_is_sum(i) ? 0 : NAN;
 }
 
 static struct fxt_compared *comparison_find(struct fxt_comparison *c, struct fxt_span name)
@@ -108,7 +108,7 @@ static double *comparison_sums(const struct fxt_comparison *c, enum fxt_figure f
 static double comparison_share(const struct fxt_comparison *c, const struct fxt_compared *item,
         enum fxt_figure figure, const double *sums)
 {
-	enum fxt_figure part = figure <= FXT_SELF ? figure : FXT_TOTAL;
+	enum fxt_figure part = fxt_figure_is_sum(figure) ? figure : FXT_TOTAL;
 	double share = 0;
 
 	for (size_t i = 0; i < c->trace_count; i++)
@@ -193,9 +193,10 @@ void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure)
 		if (comparison_share(c, item, figure, sums) >= least_share)
 			comparison_test(c, item, figure, samples, &least[i]);
 		for (unsigned side = 0; side < FXT_SIDES; side++)
-			for (unsigned j = 0; j < FXT_FIGURES; j++)
-				item->medians[side][j] = fxt_median(
-				        samples[side], comparison_sample(c, item, side, j, samples[side]));
+			for (enum fxt_figure j = 0; j < FXT_FIGURES; j++)
+				if (fxt_figures[j].compared)
+					item->medians[side][j] = fxt_median(samples[side],
+					        comparison_sample(c, item, side, j, samples[side]));
 	}
 	comparison_correct(c, least);
 	comparison_count_needed(c);

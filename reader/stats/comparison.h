@@ -31,9 +31,10 @@ enum fxt_difference {
 
 struct fxt_compared {
 	struct fxt_span name;
-	double *values;                         /* by trace; NaN: the trace lacks it */
-	double medians[FXT_SIDES][FXT_FIGURES]; /* NaN: no trace has the figure */
-	bool is_on[FXT_SIDES];                  /* some trace of the side has calls of it */
+	double *values; /* by trace; NaN: the trace lacks it */
+	/* of the figures that are compared (figures.h); NaN: no trace has the figure */
+	double medians[FXT_SIDES][FXT_FIGURES];
+	bool is_on[FXT_SIDES]; /* some trace of the side has calls of it */
 	enum fxt_difference difference;
 	double p, adjusted; /* of the rank test, and corrected for all tests (rank.h); NaN:
 	                       untested */

@@ -103,6 +103,13 @@ extern const struct fxt_figure_row fxt_figures[FXT_FIGURES];
 double fxt_function_figure(
         const struct fxt_function *function, const struct fxt_scan *scan, enum fxt_figure figure);
 
+/* True if the figure is a sum over calls: 0 for a function without calls. The other figures
+ * are unknown then. */
+static inline bool fxt_figure_is_sum(enum fxt_figure figure)
+{
+	return figure == FXT_CALLS || figure == FXT_TOTAL || figure == FXT_SELF;
+}
+
 bool fxt_figure_has_use(enum fxt_figure figure, enum fxt_figure_use use);
 
 /* Finds the figure of a name that has this use. Returns false if there is none. */
