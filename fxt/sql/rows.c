@@ -9,7 +9,7 @@
 const struct fxt_sql_constraints fxt_sql_no_constraints = {
         .start_to = UINT64_MAX, .end_to = UINT64_MAX, .longest = UINT64_MAX};
 
-void fxt_sql_constraints_free(struct fxt_sql_constraints *constraints)
+static void rows_free_constraints(struct fxt_sql_constraints *constraints)
 {
 	free(constraints->threads);
 	free(constraints->names);
@@ -196,7 +196,7 @@ void fxt_sql_rows_close(struct fxt_sql_rows *rows)
 	free(rows->arguments);
 	fxt_spill_free(&rows->rows);
 	fxt_walk_end(&rows->walker);
-	fxt_sql_constraints_free(&rows->constraints);
+	rows_free_constraints(&rows->constraints);
 	free(rows);
 }
 

@@ -67,7 +67,6 @@ enum {
 };
 
 extern const struct fxt_sql_constraints fxt_sql_no_constraints;
-void fxt_sql_constraints_free(struct fxt_sql_constraints *constraints);
 
 /* Starts reading rows of one kind. `needs` are FXT_SQL_NEEDS_ bits. Takes ownership of the
  * memory that `constraints` points to. */

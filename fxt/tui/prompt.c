@@ -5,15 +5,16 @@
 #include <string.h>
 #include <wchar.h>
 
+/* The text that the user is editing. */
+static char *prompt_text(struct fxt_prompt *prompt)
+{
+	return prompt->kind == '&' ? prompt->filter : prompt->search;
+}
+
 void fxt_prompt_begin(struct fxt_prompt *prompt, char kind)
 {
 	prompt->kind = kind;
-	*fxt_prompt_text(prompt) = '\0';
-}
-
-char *fxt_prompt_text(struct fxt_prompt *prompt)
-{
-	return prompt->kind == '&' ? prompt->filter : prompt->search;
+	*prompt_text(prompt) = '\0';
 }
 
 /* Removes the last character, which may have several bytes. */
@@ -40,7 +41,7 @@ static void prompt_add(char *text, wint_t character)
 
 bool fxt_prompt_key(struct fxt_prompt *prompt, struct fxt_key key)
 {
-	char *text = fxt_prompt_text(prompt);
+	char *text = prompt_text(prompt);
 	bool is_erasing = key.other == KEY_BACKSPACE || key.character == 0x7f || key.character == '\b';
 
 	if (key.character == '\n' || key.character == '\r' || key.other == KEY_ENTER) {

@@ -17,9 +17,6 @@ struct fxt_prompt {
 
 void fxt_prompt_begin(struct fxt_prompt *prompt, char kind);
 
-/* The text that the user is editing. */
-char *fxt_prompt_text(struct fxt_prompt *prompt);
-
 /* Takes a key while the user types. Returns true for the key that completes the input. A
  * key that cancels makes the text empty. */
 bool fxt_prompt_key(struct fxt_prompt *prompt, struct fxt_key key);

@@ -47,14 +47,14 @@ static const struct {
         {16, 147, COLOR_BLACK, COLOR_MAGENTA, 0, A_REVERSE},
 };
 
-bool fxt_screen_has_colours(void)
+static bool screen_has_colours(void)
 {
 	return fxt_terminal()->has_colours && has_colors();
 }
 
 static void screen_begin_colours(void)
 {
-	if (!fxt_screen_has_colours())
+	if (!screen_has_colours())
 		return;
 	start_color();
 	use_default_colors();
@@ -103,7 +103,7 @@ void fxt_screen_end(void)
 
 static void screen_set_look(enum fxt_look look)
 {
-	if (fxt_screen_has_colours())
+	if (screen_has_colours())
 		attr_set(looks[look].with, (short)look, NULL);
 	else
 		attr_set(looks[look].without, 0, NULL);

@@ -36,8 +36,6 @@ enum { FXT_LOOK_SLICE_COLOURS = 8, FXT_LOOKS = FXT_LOOK_SLICES + FXT_LOOK_SLICE_
 int fxt_screen_begin(void);
 void fxt_screen_end(void);
 
-bool fxt_screen_has_colours(void);
-
 /* The least lines and columns with which the screen is usable; on a smaller one it shows
  * a message. */
 enum { FXT_SCREEN_LINES = 8, FXT_SCREEN_COLUMNS = 30 };

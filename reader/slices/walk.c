@@ -34,7 +34,7 @@ struct fxt_walk_share {
 
 /* ---- going back ---- */
 
-void fxt_walk_undo(struct fxt_walker *w, uint64_t down_to)
+static void walk_undo(struct fxt_walker *w, uint64_t down_to)
 {
 	while (w->changes_left > 0) {
 		uint64_t last = w->changes_left - 1;
@@ -159,7 +159,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 	bool is_out_of_order = is_slice && fxt_walk_is_out_of_order(w, r.offset);
 
 	if (fxt_record_type(r.words[0]) != FXT_RECORD_EVENT)
-		fxt_walk_undo(w, r.offset);
+		walk_undo(w, r.offset);
 	if ((!is_slice || is_out_of_order) && !visitor->record)
 		return;
 	if (fxt_decode(&r, &view) != NULL)
@@ -338,7 +338,7 @@ static void walk_begin_range(struct fxt_walker *w, const struct fxt_visitor *vis
 
 	if (end == w->scan->range_count)
 		return;
-	fxt_walk_undo(w, w->scan->ranges[end].offset);
+	walk_undo(w, w->scan->ranges[end].offset);
 	size_t count = walk_find_contexts(w, end, &contexts);
 
 	if (count > 1)
@@ -396,7 +396,7 @@ const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
 		if (block->start > w->to || block->end < w->from || (block->is_plain && w->omits_plain))
 			continue;
 		/* Undoes the changes in skipped blocks between this one and the one before. */
-		fxt_walk_undo(w, block->offset + block->bytes);
+		walk_undo(w, block->offset + block->bytes);
 		return block;
 	}
 	return NULL;

@@ -170,7 +170,6 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan);
 void fxt_walk_end(struct fxt_walker *w);
 
 const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w);
-void fxt_walk_undo(struct fxt_walker *w, uint64_t down_to);
 void fxt_walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
 bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
 bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *block);

@@ -397,11 +397,6 @@ ptrdiff_t fxt_waits_find(const struct fxt_waits *w, uint64_t offset)
 	return waits_find(&w->items, offset);
 }
 
-ptrdiff_t fxt_waits_find_release(const struct fxt_waits *w, uint64_t offset)
-{
-	return waits_find(&w->releases, offset);
-}
-
 /* The index of the first ending for an object after a moment. */
 static uint64_t waits_find_ending(
         const struct fxt_waits *w, uint64_t process, uint64_t object, uint64_t moment)
@@ -467,7 +462,7 @@ void fxt_waits_add(struct fxt_waits *w, const struct fxt_scan *scan, const struc
 		wait->is_open = slice->is_open;
 		return;
 	}
-	found = fxt_waits_find_release(w, slice->offset);
+	found = waits_find(&w->releases, slice->offset);
 	if (found >= 0) {
 		struct fxt_release *release = fxt_spill_change_item(&w->releases, (uint64_t)found);
 
