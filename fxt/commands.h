@@ -81,8 +81,8 @@ struct fxt_source;
 /* The last lines of a command's help, about this default. */
 #define FXT_HELP_FILE "\nFILE may be -, the standard input; without one, it is " FXT_USUAL_TRACE ".\n"
 
-/* Opens each archive in turn and runs `read` on it, with the command's state. The archive is passed unchanged, for
- * commands about records. Returns the worst status. */
+/* Opens each archive in turn and runs `read` on it, with the command's state. The archive is
+ * passed unchanged, for commands about records. Returns the worst status. */
 int fxt_each_archive(int argc, char **argv,
         int (*read)(void *state, const char *name, const struct fxt_archive *), void *state);
 
