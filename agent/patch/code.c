@@ -91,7 +91,7 @@ static struct {
 	uint64_t address;
 	bool is_read;
 	uint8_t bytes[BLOCK_BYTES];
-} writers[BLOCKS];
+} blocks[BLOCKS];
 
 /* The targets of stubs. The loader writes such an address when the function is first
  * called, so an entry is valid for one moment only. */
@@ -110,7 +110,7 @@ void agent_code_forget(void)
 {
 	file_count = 0;
 	for (int i = 0; i < BLOCKS; i++)
-		writers[i].is_read = false;
+		blocks[i].is_read = false;
 }
 
 static uint64_t code_read_number(const char **text, unsigned base)
@@ -213,13 +213,13 @@ static bool code_read(uint64_t address, void *bytes, size_t count)
 		uint64_t place = begin / BLOCK_BYTES % BLOCKS;
 		size_t part = count < rest ? count : rest;
 
-		if (writers[place].address != begin || !writers[place].is_read) {
-			writers[place].address = begin;
-			writers[place].is_read = agent_code_read(begin, writers[place].bytes, BLOCK_BYTES);
-			if (!writers[place].is_read)
+		if (blocks[place].address != begin || !blocks[place].is_read) {
+			blocks[place].address = begin;
+			blocks[place].is_read = agent_code_read(begin, blocks[place].bytes, BLOCK_BYTES);
+			if (!blocks[place].is_read)
 				return false;
 		}
-		memcpy(bytes, writers[place].bytes + (address - begin), part);
+		memcpy(bytes, blocks[place].bytes + (address - begin), part);
 		bytes = (uint8_t *)bytes + part;
 		address += part;
 		count -= part;
