@@ -49,7 +49,7 @@ static uint32_t total, excluded_count;
 static bool is_on;                                 /* the entries lead to their thunks */
 static const uint8_t *thunks_enter, *thunks_leave; /* what thunks call */
 static bool is_refused;
-static uint8_t is_examined[4096 / 8]; /* by module id */
+static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
 
 #if ARCH_HAS_THUNKS
 
@@ -299,14 +299,14 @@ static bool entries_is_foreign(const char *path)
 /* Finds the entries of a module whose code no thread executes yet. */
 static void entries_examine(const struct agent_module_tables *module)
 {
-	const char *path = module->path;
+	uint8_t *bits = &examined[module->id / 8];
 	const uint64_t *list;
 	size_t count;
 
-	if (is_examined[module->id / 8] & 1 << module->id % 8)
+	if (*bits & 1 << module->id % 8)
 		return;
-	is_examined[module->id / 8] |= (uint8_t)(1 << module->id % 8);
-	if (is_refused || entries_is_foreign(path))
+	*bits |= (uint8_t)(1 << module->id % 8);
+	if (is_refused || entries_is_foreign(module->path))
 		return;
 	list = agent_entry_list(module, &count);
 	if (list)
@@ -333,13 +333,17 @@ EXPORT void __gmon_start__(void)
 {
 	uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0), mask;
 	struct agent_module_tables module;
+	uint32_t id;
 
 	if (!load_relaxed(&agent_has_begun) || agent_engine.state == FXT_ENGINE_NONE ||
 	        fxt_engine_was_forked(&agent_engine) || load_relaxed(&sys_confinement) != SYS_FREE)
 		return;
 	mask = fxt_lock(&agent_engine.lock);
-	if (agent_module_around(address) && agent_module_find_tables(address, &module) && module.id)
+	id = agent_module_around(address);
+	if (id) {
+		agent_module_describe(id, &module);
 		entries_examine(&module);
+	}
 	fxt_unlock(&agent_engine.lock, mask);
 }
 

@@ -13,7 +13,6 @@
 #include "writer/format/encode.h"
 #include "writer/format/escape.h"
 
-#define MODULES      4096
 #define TEXT_BYTES   4608 /* a path of 4096, and the other fields */
 #define BUILD_ID_MAX 64
 #define TAIL_BYTES   (2 * BUILD_ID_MAX + 16) /* what follows the path */
@@ -26,14 +25,14 @@ static struct module {
 	const char *path;
 	const ElfW(Phdr) * headers;
 	unsigned header_count;
-} modules[MODULES];
+} modules[AGENT_MODULES];
 static uint32_t module_count;
 
 /* The executable segments of all modules. */
 static struct segment {
 	uint64_t start, end;
 	uint32_t module;
-} segments[MODULES];
+} segments[AGENT_MODULES];
 static uint32_t segment_count;
 
 /* Buffer in which a record is put together: too large for a hook's stack, used under the
@@ -162,7 +161,7 @@ static void modules_record(uint32_t id)
 /* Under the lock: adds a module that is seen for the first time. */
 static void modules_add(uint64_t base, const char *path, const ElfW(Phdr) * headers, unsigned count)
 {
-	if (module_count == MODULES)
+	if (module_count == AGENT_MODULES)
 		return; /* the table is full: functions of later modules are shown by address */
 	struct module *module = &modules[module_count];
 
@@ -178,7 +177,8 @@ static void modules_add(uint64_t base, const char *path, const ElfW(Phdr) * head
 	/* Release: a reader that sees it counted sees its data. */
 	store_release(&module_count, module_count + 1);
 	for (unsigned i = 0; i < count; i++)
-		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) && segment_count < MODULES)
+		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) &&
+		        segment_count < AGENT_MODULES)
 			segments[segment_count++] = (struct segment){base + headers[i].p_vaddr,
 			        base + headers[i].p_vaddr + headers[i].p_memsz, module_count};
 	modules_record(module_count);
@@ -259,7 +259,8 @@ static uint32_t modules_find(uint64_t address)
 {
 	uint32_t id = modules_find_known(address);
 
-	return id || module_count == MODULES || !modules_add_at(address) ? id : modules_find_known(address);
+	return id || module_count == AGENT_MODULES || !modules_add_at(address) ? id
+	                                                                       : modules_find_known(address);
 }
 
 uint32_t agent_module_at(uint64_t address)
@@ -361,7 +362,7 @@ uint32_t agent_module_around(uint64_t address)
 {
 	uint32_t id = agent_module_known_around(address);
 
-	if (!id && module_count < MODULES && modules_add_at(address))
+	if (!id && module_count < AGENT_MODULES && modules_add_at(address))
 		id = agent_module_known_around(address);
 	return id;
 }
@@ -404,18 +405,18 @@ static bool modules_find_headers(uint64_t address, struct agent_module_tables *t
 	return true;
 }
 
-static void modules_describe(uint32_t id, struct agent_module_tables *tables)
+void agent_module_describe(uint32_t id, struct agent_module_tables *tables)
 {
 	const struct module *module = &modules[id - 1];
 
-	*tables = (struct agent_module_tables){.id = id,
-	        .path = module->path,
-	        .low = module->low,
-	        .high = module->high,
-	        .base = module->base,
+	*tables = (struct agent_module_tables){.base = module->base,
+	        .unwind = module_unwind_table(module->base, module->headers, module->header_count),
 	        .headers = module->headers,
 	        .header_count = module->header_count,
-	        .unwind = module_unwind_table(module->base, module->headers, module->header_count)};
+	        .id = id,
+	        .path = module->path,
+	        .low = module->low,
+	        .high = module->high};
 }
 
 void agent_modules_each(void (*function)(const struct agent_module_tables *module))
@@ -424,7 +425,7 @@ void agent_modules_each(void (*function)(const struct agent_module_tables *modul
 
 	for (uint32_t id = 1; id <= module_count; id++)
 		if (modules[id - 1].path) {
-			modules_describe(id, &tables);
+			agent_module_describe(id, &tables);
 			function(&tables);
 		}
 }
@@ -433,9 +434,8 @@ bool agent_module_find_tables(uint64_t address, struct agent_module_tables *tabl
 {
 	uint32_t id = agent_module_known_around(address);
 
-	tables->id = 0;
 	if (id) {
-		modules_describe(id, tables);
+		agent_module_describe(id, tables);
 		return tables->unwind != 0;
 	}
 	if (!modules_find_headers(address, tables))

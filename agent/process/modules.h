@@ -23,6 +23,8 @@
 
 #define AGENT_MODULE_PROGRAM 1 /* the executable: the loader names it first */
 
+enum { AGENT_MODULES = 4096 }; /* the highest id; later modules get none */
+
 /* Records all modules loaded now. Only from the constructor: it may wait for the loader's
  * lock. */
 void agent_modules_record_all(void);
@@ -49,18 +51,22 @@ uint64_t agent_module_unwind_table(uint64_t address);
 
 /* The data of a loaded module that an unwinder needs, and others. */
 struct agent_module_tables {
-	uint32_t id; /* 0: it is not known yet, and has no path and bounds here */
-	const char *path;
-	uint64_t low, high; /* all its segments lie between these addresses */
 	uint64_t base;
-	uint64_t unwind;     /* its unwind table (PT_GNU_EH_FRAME) */
+	uint64_t unwind;     /* its unwind table (PT_GNU_EH_FRAME); 0: there is none */
 	const void *headers; /* of its segments */
 	unsigned header_count;
+	/* agent_module_find_tables() does not set these. */
+	uint32_t id;
+	const char *path;
+	uint64_t low, high; /* all its segments lie between these addresses */
 };
 
 /* Finds the module that has that address, if it has a table. Takes no lock. Without
  * _dl_find_object() only the modules known already are found. */
 bool agent_module_find_tables(uint64_t address, struct agent_module_tables *tables);
+
+/* Describes a module that is loaded. Under the engine's lock. */
+void agent_module_describe(uint32_t id, struct agent_module_tables *tables);
 
 /* Calls the function for each module that is known. Under the engine's lock. */
 void agent_modules_each(void (*function)(const struct agent_module_tables *module));

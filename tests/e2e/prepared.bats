@@ -177,6 +177,30 @@ needs_x86_64()
 	done
 }
 
+@test "a library that is loaded later is recorded, also without an unwind table" {
+	needs_x86_64
+	cat >library.c <<-'END'
+		__attribute__((noinline)) int inner(int x) { __asm__ volatile(""); return x + 1; }
+		int outer(int x) { int r = inner(x); __asm__ volatile(""); return r + 1; }
+	END
+	cat >program.c <<-'END'
+		#include <dlfcn.h>
+		int main(void)
+		{
+			int (*outer)(int) = (int (*)(int))dlsym(dlopen("./library.so", RTLD_NOW), "outer"), sum = 0;
+			for (int i = 0; i < 10; i++) sum += outer(i);
+			return sum != 65;
+		}
+	END
+	cc -o program program.c -ldl
+	for options in "" "-fno-asynchronous-unwind-tables -Wl,--no-eh-frame-hdr"; do
+		# shellcheck disable=SC2086
+		cc -O2 -g -fPIC -shared -fpatchable-function-entry=5 $options -o library.so library.c
+		fxtrun --heap=off -o x.fxt ./program
+		[ "$(counts x.fxt)" = "$(printf '%s\n' "inner 10" "outer 10")" ]
+	done
+}
+
 @test "every form of room at the entry that has five bytes is used, by its function's name" {
 	needs_x86_64
 	for by in gcc clang; do
