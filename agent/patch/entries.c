@@ -296,6 +296,11 @@ static bool entries_is_foreign(const char *path)
 	return false;
 }
 
+static bool entries_were_examined(uint32_t id)
+{
+	return load_relaxed(&examined[id / 8]) & 1 << id % 8;
+}
+
 /* Finds the entries of a module whose code no thread executes yet. */
 static void entries_examine(const struct agent_module_tables *module)
 {
@@ -303,9 +308,9 @@ static void entries_examine(const struct agent_module_tables *module)
 	const uint64_t *list;
 	size_t count;
 
-	if (*bits & 1 << module->id % 8)
+	if (entries_were_examined(module->id))
 		return;
-	*bits |= (uint8_t)(1 << module->id % 8);
+	store_relaxed(bits, (uint8_t)(*bits | 1 << module->id % 8));
 	if (is_refused || entries_is_foreign(module->path))
 		return;
 	list = agent_entry_list(module, &count);
@@ -320,6 +325,7 @@ void agent_entries_prepare(const uint8_t *enter, const uint8_t *leave)
 	thunks_enter = enter;
 	thunks_leave = leave;
 	agent_modules_each(entries_examine);
+	agent_entry_list_end();
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
@@ -338,11 +344,16 @@ EXPORT void __gmon_start__(void)
 	if (!load_relaxed(&agent_has_begun) || agent_engine.state == FXT_ENGINE_NONE ||
 	        fxt_engine_was_forked(&agent_engine) || load_relaxed(&sys_confinement) != SYS_FREE)
 		return;
+	/* Without the lock: at a program's start all its modules come here once more. */
+	id = agent_module_known_around(address);
+	if (id && entries_were_examined(id))
+		return;
 	mask = fxt_lock(&agent_engine.lock);
 	id = agent_module_around(address);
 	if (id) {
 		agent_module_describe(id, &module);
 		entries_examine(&module);
+		agent_entry_list_end();
 	}
 	fxt_unlock(&agent_engine.lock, mask);
 }

@@ -25,69 +25,57 @@ static bool search_read(int fd, void *to, size_t bytes, uint64_t offset)
 	return sys_call(SYS_pread64, fd, to, bytes, offset) == (long)bytes;
 }
 
-/* Parts of a file that are read. They are mapped for a moment: memory of this library's own
- * would count towards every program's limit of data. */
-struct file_parts {
+/* Parts of a file that are read. They are mapped only while modules are searched: memory of
+ * this library's own would count towards every program's limit of data. */
+static struct file_parts {
 	uint8_t headers[HEADER_BYTES];
 	ElfW(Shdr) sections[SECTIONS];
 	char names[NAMES_BYTES];
-};
+} * file;
 
-/* Whether the file begins as the module in memory does: the same headers of file and
- * segments. They have the sizes and places of everything, and a hash of it would prove no
- * more here, for an entry is only used if it leads to no operations. */
-static bool search_is_file_of(struct file_parts *file, int fd, const struct agent_module_tables *module)
+/* The file's header as it lies in the module's memory; NULL: it does not. */
+static const ElfW(Ehdr) * search_header(const struct agent_module_tables *module)
 {
 	const ElfW(Phdr) *headers = module->headers;
 	const ElfW(Ehdr) *header = NULL;
-	size_t bytes;
 
 	for (unsigned i = 0; i < module->header_count; i++)
 		if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0 &&
 		        headers[i].p_filesz >= sizeof(*header))
 			header = (const ElfW(Ehdr) *)(module->base + headers[i].p_vaddr);
-	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return false;
-	bytes = header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr));
+	return header && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 ? header : NULL;
+}
+
+/* Whether the file begins as the module in memory does: the same headers of file and
+ * segments. They have the sizes and places of everything. A hash of it would prove no more
+ * here, because an entry is only used if it leads to no operations. */
+static bool search_is_file_of(int fd, const ElfW(Ehdr) * header)
+{
+	size_t bytes = header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr));
+
 	return bytes <= sizeof(file->headers) && search_read(fd, file->headers, bytes, 0) &&
 	       memcmp(file->headers, header, bytes) == 0;
 }
 
-/* Finds the section with the entries' addresses, in memory. */
-static bool search_find_section(struct file_parts *file, int fd, const struct agent_module_tables *module,
-        const uint64_t **first, size_t *count)
+/* Returns the section with the entries' addresses, by the file; NULL: it has none. */
+static const ElfW(Shdr) * search_section(int fd, const ElfW(Ehdr) * header)
 {
 	static const char name[] = "__patchable_function_entries";
 	const ElfW(Shdr) *sections = file->sections;
-	ElfW(Ehdr) header;
-	uint64_t start, end;
 	size_t bytes;
 
-	*count = 0;
-	if (!search_is_file_of(file, fd, module) || !search_read(fd, &header, sizeof(header), 0) ||
-	        header.e_shentsize != sizeof(*sections) || header.e_shnum > SECTIONS ||
-	        header.e_shstrndx >= header.e_shnum ||
-	        !search_read(fd, file->sections, header.e_shnum * sizeof(*sections), header.e_shoff))
-		return false;
-	bytes = sections[header.e_shstrndx].sh_size;
+	if (!search_read(fd, file->sections, header->e_shnum * sizeof(*sections), header->e_shoff))
+		return NULL;
+	bytes = sections[header->e_shstrndx].sh_size;
 	bytes = bytes < NAMES_BYTES ? bytes : NAMES_BYTES - 1;
-	if (!search_read(fd, file->names, bytes, sections[header.e_shstrndx].sh_offset))
-		return false;
+	if (!search_read(fd, file->names, bytes, sections[header->e_shstrndx].sh_offset))
+		return NULL;
 	file->names[bytes] = 0;
-	for (unsigned i = 0; i < header.e_shnum; i++) {
-		if (sections[i].sh_name + sizeof(name) > bytes + 1 ||
-		        memcmp(file->names + sections[i].sh_name, name, sizeof(name)) != 0)
-			continue;
-		start = module->base + sections[i].sh_addr;
-		end = start + sections[i].sh_size;
-		if (!(sections[i].sh_flags & SHF_ALLOC) || start % sizeof(**first) ||
-		        agent_module_readable_end(module, start) < end)
-			continue;
-		*first = (const uint64_t *)start;
-		*count = sections[i].sh_size / sizeof(**first);
-		return *count > 0;
-	}
-	return false;
+	for (unsigned i = 0; i < header->e_shnum; i++)
+		if (sections[i].sh_name + sizeof(name) <= bytes + 1 &&
+		        memcmp(file->names + sections[i].sh_name, name, sizeof(name)) == 0)
+			return &sections[i];
+	return NULL;
 }
 
 /* ---- entries in code ---- */
@@ -243,22 +231,43 @@ static bool entry_find(const struct agent_module_tables *module, uint64_t entry,
 	return true;
 }
 
+/* Every module of every process comes here, so the file is compared last. */
 const uint64_t *agent_entry_list(const struct agent_module_tables *module, size_t *count)
 {
+	const ElfW(Ehdr) *header = search_header(module);
 	const char *path = module->path[0] ? module->path : "/proc/self/exe";
-	long fd = sys_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
-	const uint64_t *list = NULL;
-	struct file_parts *file;
+	const ElfW(Shdr) * section;
+	uint64_t start, end;
+	long fd;
 
+	if (!header || header->e_shentsize != sizeof(*section) || header->e_shnum > SECTIONS ||
+	        header->e_shstrndx >= header->e_shnum)
+		return NULL;
+	if (!file)
+		file = sys_map(sizeof(*file), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	fd = file ? sys_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0) : -1;
 	if (fd < 0)
 		return NULL;
-	file = sys_map(sizeof(*file), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (file && !search_find_section(file, (int)fd, module, &list, count))
-		list = NULL;
+	section = search_section((int)fd, header);
+	if (section && !search_is_file_of((int)fd, header))
+		section = NULL;
+	sys_close((int)fd);
+	if (!section)
+		return NULL;
+	start = module->base + section->sh_addr;
+	end = start + section->sh_size;
+	*count = section->sh_size / sizeof(uint64_t);
+	if (!*count || !(section->sh_flags & SHF_ALLOC) || start % sizeof(uint64_t) ||
+	        agent_module_readable_end(module, start) < end)
+		return NULL;
+	return (const uint64_t *)start;
+}
+
+void agent_entry_list_end(void)
+{
 	if (file)
 		sys_unmap(file, sizeof(*file));
-	sys_close((int)fd);
-	return list;
+	file = NULL;
 }
 
 /* ---- functions that are left out ---- */

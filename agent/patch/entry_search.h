@@ -29,9 +29,11 @@ struct agent_entry {
 	                      AGENT_ENTRY_BYTES, less than AGENT_ENTRY_BYTES_MAX */
 };
 
-/* The module's list of entries, `count` addresses; NULL: it has none. Under the engine's
+/* The module's list of entries, `count` addresses; NULL: it has none. The first call maps
+ * memory for tables of files, and agent_entry_list_end() unmaps it. Under the engine's
  * lock. */
 const uint64_t *agent_entry_list(const struct agent_module_tables *module, size_t *count);
+void agent_entry_list_end(void);
 
 /*
  * Finds the entries that can be used, in the order of their addresses. `entries` has room
