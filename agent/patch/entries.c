@@ -46,7 +46,7 @@ static struct entries {
 } modules[MODULES];
 
 static uint32_t total, excluded_count;
-static bool is_on;                                 /* the entries lead to their thunks */
+static bool is_on; /* the entries lead to their thunks; changes under the engine's lock */
 static const uint8_t *thunks_enter, *thunks_leave; /* what thunks call */
 static bool is_refused;
 static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
@@ -393,12 +393,13 @@ void agent_entries_follow_recording(bool is_helper)
 	uint64_t mask;
 	int kept;
 
+	if (to_jump == is_on)
+		return;
+	/* A library's entries may be written at this moment, as is_on says. */
+	mask = fxt_lock(&agent_engine.lock);
 	if (!total) {
 		is_on = to_jump;
-		return;
-	}
-	mask = fxt_lock(&agent_engine.lock);
-	if (to_jump != is_on && (is_helper ? agent_code_open() : agent_code_open_for_now(&kept))) {
+	} else if (is_helper ? agent_code_open() : agent_code_open_for_now(&kept)) {
 		is_on = to_jump;
 		entries_set_all(to_jump);
 		if (!is_helper)
