@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include "arch.h"
+#include "writer/shared/atomics.h"
 #include "writer/shared/sys.h"
 
 #define LIBC "libc.so.6"
@@ -245,6 +246,18 @@ void *agent_next_symbol(const char *name)
 
 	while (map && !address && (map = object_behind(map)))
 		address = object_symbol(map, name);
+	return address;
+}
+
+/* Two threads may do this at once: both store the same address. */
+void *agent_next_symbol_kept(void **kept, const char *name)
+{
+	void *address = load_relaxed(kept);
+
+	if (!address) {
+		address = agent_next_symbol(name);
+		store_relaxed(kept, address);
+	}
 	return address;
 }
 

@@ -20,6 +20,9 @@
  * context. */
 void *agent_next_symbol(const char *name);
 
+/* The same, looked up once and kept in *kept, which is NULL before. */
+void *agent_next_symbol_kept(void **kept, const char *name);
+
 /* The object with that definition; NULL: none. */
 const void *agent_next_object(const char *name);
 

@@ -5,23 +5,10 @@
  */
 #include <execinfo.h>
 #include "agent/base/attributes.h"
-#include "agent/base/real.h"
 #include "agent/base/symbols.h"
 #include "agent/hook/thunks.h"
-#include "writer/shared/atomics.h"
 
 #define ROOM 512 /* addresses that are kept on the stack */
-
-static void *backtrace_real(void **found, const char *name)
-{
-	void *function = load_relaxed(found);
-
-	if (!function) {
-		function = agent_next_symbol(name);
-		store_relaxed(found, function);
-	}
-	return function;
-}
 
 /* Copies up to `most` addresses of the program's. Returns how many there are. The first
  * address is in our own function. */
@@ -40,7 +27,7 @@ static int backtrace_copy(void **to, int most, void *const *from, int count)
 EXPORT int backtrace(void **array, int size)
 {
 	static void *found;
-	int (*real)(void **, int) = (int (*)(void **, int))backtrace_real(&found, "backtrace");
+	int (*real)(void **, int) = (int (*)(void **, int))agent_next_symbol_kept(&found, "backtrace");
 	void *addresses[ROOM];
 	int most = size >= ROOM / 2 ? ROOM : 2 * size + 1, count;
 
@@ -83,8 +70,9 @@ static int backtrace_pass(struct _Unwind_Context *context, void *argument)
 EXPORT int _Unwind_Backtrace(trace_function *function, void *argument)
 {
 	static void *found, *address;
-	struct listing listing = {
-	        function, argument, (unwind_address *)backtrace_real(&address, "_Unwind_GetIP"), false};
+	struct listing listing = {function, argument,
+	        (unwind_address *)agent_next_symbol_kept(&address, "_Unwind_GetIP"), false};
 
-	return ((unwind_backtrace *)backtrace_real(&found, "_Unwind_Backtrace"))(backtrace_pass, &listing);
+	return ((unwind_backtrace *)agent_next_symbol_kept(&found, "_Unwind_Backtrace"))(
+	        backtrace_pass, &listing);
 }

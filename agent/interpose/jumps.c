@@ -125,18 +125,8 @@ typedef void *begin_catch(void *exception);
 typedef uintptr_t unwind_height(struct _Unwind_Context *context);
 typedef void unwind_set_address(struct _Unwind_Context *context, uintptr_t address);
 
-/* Returns the function of that name that ours hides, and keeps it in *found. It exists:
- * without it our export would have been withdrawn, and never called (symbols.h). */
-static void *jump_real(void **found, const char *name)
-{
-	void *function = load_relaxed(found);
-
-	if (!function) {
-		function = agent_next_symbol(name);
-		store_relaxed(found, function);
-	}
-	return function;
-}
+/* An export that hides no other definition is withdrawn, and never called (symbols.h). So
+ * the real functions below exist. */
 
 EXPORT void *__cxa_begin_catch(void *exception)
 {
@@ -145,7 +135,7 @@ EXPORT void *__cxa_begin_catch(void *exception)
 	/* gcc runs exit hooks while the stack is unwound; clang does not, nor does any
 	 * compiler in C. */
 	agent_jump_leaves((uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
-	return ((begin_catch *)jump_real(&found, "__cxa_begin_catch"))(exception);
+	return ((begin_catch *)agent_next_symbol_kept(&found, "__cxa_begin_catch"))(exception);
 }
 
 /*
@@ -157,9 +147,9 @@ EXPORT void *__cxa_begin_catch(void *exception)
 EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, uintptr_t address)
 {
 	static void *found, *height;
-	unwind_height *real_height = (unwind_height *)jump_real(&height, "_Unwind_GetCFA");
+	unwind_height *real_height = (unwind_height *)agent_next_symbol_kept(&height, "_Unwind_GetCFA");
 
 	if (real_height)
 		agent_jump_leaves(real_height(context), true);
-	((unwind_set_address *)jump_real(&found, "_Unwind_SetIP"))(context, address);
+	((unwind_set_address *)agent_next_symbol_kept(&found, "_Unwind_SetIP"))(context, address);
 }
