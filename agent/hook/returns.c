@@ -40,14 +40,12 @@ static void *return_table(void **at, size_t bytes)
 
 struct agent_return *agent_return_make(uint64_t place)
 {
-	uint64_t in_middle = place >> AGENT_RETURNS_LEAF_BITS &
-	                     ((1 << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS)) - 1);
 	void **middle;
 
 	if (place >> AGENT_RETURNS_BITS || place % 8)
 		return NULL;
 	middle = return_table((void **)&agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS], MIDDLE_BYTES);
-	if (!middle || !return_table(&middle[in_middle], LEAF_BYTES))
+	if (!middle || !return_table(&middle[agent_return_leaf(place)], LEAF_BYTES))
 		return NULL;
 	return agent_return_find(place);
 }

@@ -39,13 +39,24 @@ extern HIDDEN struct agent_return **agent_returns[1 << (AGENT_RETURNS_BITS - AGE
 /* Lets the table be written to. Before, it is empty. Called before the first thunk is. */
 bool agent_returns_prepare(void);
 
+/* Which of a middle table's leaves a place is in. */
+static inline uint64_t agent_return_leaf(uint64_t place)
+{
+	return place >> AGENT_RETURNS_LEAF_BITS &
+	       ((1 << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS)) - 1);
+}
+
+/* Which of a leaf's entries is a place's. */
+static inline uint64_t agent_return_number(uint64_t place)
+{
+	return place % (1 << AGENT_RETURNS_LEAF_BITS) / 8;
+}
+
 /* The entry of a place that has one. */
 static inline struct agent_return *agent_return_at(uint64_t place)
 {
-	return &agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS]
-	                     [place >> AGENT_RETURNS_LEAF_BITS &
-	                             ((1 << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS)) - 1)]
-	                     [place % (1 << AGENT_RETURNS_LEAF_BITS) / 8];
+	return &agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS][agent_return_leaf(place)]
+	                     [agent_return_number(place)];
 }
 
 /* The entry of a place; NULL: there is none yet. */
@@ -59,11 +70,10 @@ static inline struct agent_return *agent_return_find(uint64_t place)
 	middle = load_acquire(&agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS]);
 	if (unlikely(!middle))
 		return NULL;
-	leaf = load_acquire(&middle[place >> AGENT_RETURNS_LEAF_BITS &
-	                            ((1 << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS)) - 1)]);
+	leaf = load_acquire(&middle[agent_return_leaf(place)]);
 	if (unlikely(!leaf))
 		return NULL;
-	return &leaf[place % (1 << AGENT_RETURNS_LEAF_BITS) / 8];
+	return &leaf[agent_return_number(place)];
 }
 
 /* The same; makes the tables that are missing. NULL: there is no memory, the process may

@@ -112,7 +112,7 @@ __asm__(
 	"	.cfi_startproc\n"
 	THUNK_FRAME
 	"agent_thunks:\n"
-	"	.skip " VALUE(4 << 20) "\n"
+	"	.skip " VALUE(AGENT_THUNKS_BYTES) "\n"
 	"	.cfi_endproc\n"
 	".p2align 12\n"
 	"agent_returns:\n"
@@ -120,5 +120,4 @@ __asm__(
 	".text\n");
 /* clang-format on */
 
-_Static_assert(AGENT_THUNKS_BYTES == 4 << 20 && AGENT_RETURNS_BITS == 47 && AGENT_RETURNS_MIDDLE_BITS == 31,
-        "as in the section");
+_Static_assert(AGENT_RETURNS_BITS == 47 && AGENT_RETURNS_MIDDLE_BITS == 31, "as in the section");

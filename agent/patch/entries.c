@@ -5,10 +5,6 @@
  */
 #include "entries.h"
 #include "entry_search.h"
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "agent/base/arch.h"
@@ -50,6 +46,18 @@ static bool is_on; /* the entries lead to their thunks; changes under the engine
 static const uint8_t *thunks_enter, *thunks_leave; /* what thunks call */
 static bool is_refused;
 static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
+
+static void entries_refuse(const char *why)
+{
+	if (!is_refused)
+		agent_notice("prepared entries (-fpatchable-function-entry) are not recorded: ", why, NULL);
+	is_refused = true;
+}
+
+static size_t entries_stub_bytes(uint32_t count)
+{
+	return (count * STUB_BYTES + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
 
 #if ARCH_HAS_THUNKS
 
@@ -96,8 +104,7 @@ static uint8_t *entries_map_stubs(uint64_t low, uint64_t high, size_t bytes)
 	uint64_t step = NEAR_STEP, end = low & ~(NEAR_STEP - 1);
 
 	while (end > LOWEST + bytes && high - (end - bytes) < NEAR) {
-		uint8_t *stubs =
-		        entries_map_at((end - bytes) & ~(uint64_t)(PAGE - 1), bytes, MAP_FIXED_NOREPLACE);
+		uint8_t *stubs = entries_map_at(end - bytes, bytes, MAP_FIXED_NOREPLACE);
 
 		if (stubs)
 			return stubs;
@@ -171,7 +178,7 @@ static struct entries *entries_free_module(void)
 static bool entries_add(uint64_t low, uint64_t high, const struct agent_entry *found, uint32_t count)
 {
 	struct entries *m = entries_free_module(), next = {.low = low, .high = high, .count = count};
-	size_t stub_bytes = (count * STUB_BYTES + PAGE - 1) & ~(size_t)(PAGE - 1);
+	size_t stub_bytes = entries_stub_bytes(count);
 	size_t scratch_bytes;
 	uint8_t *scratch;
 	bool is_done;
@@ -209,13 +216,6 @@ static bool entries_add(uint64_t low, uint64_t high, const struct agent_entry *f
 }
 
 /* ---- what cannot be recorded ---- */
-
-static void entries_refuse(const char *why)
-{
-	if (!is_refused)
-		agent_notice("prepared entries (-fpatchable-function-entry) are not recorded: ", why, NULL);
-	is_refused = true;
-}
 
 static void entries_tell_short(const struct agent_module_tables *module, size_t count)
 {
@@ -269,11 +269,7 @@ static void entries_take(const struct agent_module_tables *module, const uint64_
 	(void)module;
 	(void)list;
 	(void)count;
-	if (!is_refused)
-		agent_notice("prepared entries (-fpatchable-function-entry) are recorded on x86-64 "
-		             "only",
-		        NULL);
-	is_refused = true;
+	entries_refuse("the processor is not an x86-64");
 }
 
 #endif
@@ -462,7 +458,7 @@ void agent_entries_retire(uint64_t start, uint64_t end)
 		total -= m->count;
 		sys_unmap(m->entries, m->count * sizeof(*m->entries));
 		if (m->stubs)
-			sys_unmap(m->stubs, (m->count * STUB_BYTES + PAGE - 1) & ~(size_t)(PAGE - 1));
+			sys_unmap(m->stubs, entries_stub_bytes(m->count));
 		m->high = 0;
 	}
 }
