@@ -354,26 +354,13 @@ bool agent_symbol_is_preceded(const char *name)
 	return false;
 }
 
-/* Searches the relocations: an undefined symbol is in no hash table, and no table has the
- * number of symbols. */
-static bool is_relocated_by(
-        const struct object *o, const ElfW(Rela) * first, size_t bytes, size_t skipped, const char *name)
-{
-	for (size_t i = skipped; first && i < bytes / sizeof(*first); i++) {
-		uint32_t index = (uint32_t)ELF64_R_SYM(first[i].r_info);
-
-		if (index && strcmp(o->strings + o->symbols[index].st_name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static unsigned slots_of(const struct object *o, const ElfW(Rela) * first, size_t bytes,
+/* Adds the slots in a table of relocations, behind the `skipped` first ones. */
+static unsigned slots_in(const struct object *o, const ElfW(Rela) * first, size_t bytes, size_t skipped,
         const char *const names[], struct agent_symbol_slot slots[], unsigned most)
 {
 	unsigned count = 0;
 
-	for (size_t i = 0; first && i < bytes / sizeof(*first); i++) {
+	for (size_t i = skipped; first && i < bytes / sizeof(*first) && count < most; i++) {
 		uint32_t index = (uint32_t)ELF64_R_SYM(first[i].r_info);
 
 		for (unsigned name = 0; index && names[name] && count < most; name++)
@@ -384,29 +371,34 @@ static unsigned slots_of(const struct object *o, const ElfW(Rela) * first, size_
 	return count;
 }
 
+/* Searches the relocations: an undefined symbol is in no hash table, and no table has the
+ * number of symbols. */
+static unsigned slots_of(
+        const struct object *o, const char *const names[], struct agent_symbol_slot slots[], unsigned most)
+{
+	unsigned count =
+	        slots_in(o, o->call_relocations.first, o->call_relocations.bytes, 0, names, slots, most);
+
+	return count + slots_in(o, o->data_relocations.first, o->data_relocations.bytes, o->relative_count,
+	                       names, slots + count, most - count);
+}
+
 unsigned agent_symbol_slots(uint64_t base, const void *dynamic, const char *const names[],
         struct agent_symbol_slot slots[], unsigned most)
 {
 	const struct link_map map = {.l_addr = base, .l_ld = (ElfW(Dyn) *)(uintptr_t)dynamic};
 	struct object o;
-	unsigned count;
 
-	if (!object_open(&map, &o))
-		return 0;
-	count = slots_of(&o, o.call_relocations.first, o.call_relocations.bytes, names, slots, most);
-	return count + slots_of(&o, o.data_relocations.first, o.data_relocations.bytes, names, slots + count,
-	                       most - count);
+	return object_open(&map, &o) ? slots_of(&o, names, slots, most) : 0;
 }
 
-bool agent_symbol_is_used(const char *name)
+bool agent_symbols_are_used(const char *const names[])
 {
+	struct agent_symbol_slot slot;
 	struct object o;
 
 	for (const struct link_map *map = first_object(); map; map = object_behind(map))
-		if (object_open(map, &o) &&
-		        (is_relocated_by(&o, o.call_relocations.first, o.call_relocations.bytes, 0, name) ||
-		                is_relocated_by(&o, o.data_relocations.first, o.data_relocations.bytes,
-		                        o.relative_count, name)))
+		if (object_open(map, &o) && slots_of(&o, names, &slot, 1))
 			return true;
 	return false;
 }

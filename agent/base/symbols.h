@@ -42,18 +42,18 @@ void *agent_program_symbol(const char *name);
 bool agent_symbol_exists(const char *name);
 bool agent_symbol_is_preceded(const char *name);
 
-/* Whether the code of any object calls it, or takes its address, by way of the loader. */
-bool agent_symbol_is_used(const char *name);
+/* Whether the code of any object calls one of these, or takes its address, by way of the
+ * loader. The list of names ends with NULL. */
+bool agent_symbols_are_used(const char *const names[]);
 
-/* A word of an object's that the loader fills with the address of a symbol: of this one of
- * the names that were asked for. */
+/* A word of an object that the loader fills with the address of a symbol. */
 struct agent_symbol_slot {
 	uint64_t address;
-	unsigned name;
+	unsigned name; /* the symbol's place in the list of names */
 };
 
-/* Finds the slots of an object, by the loader's tables of relocations, for names of a list
- * that ends with NULL. Returns how many there are, at most `most`. */
+/* Finds an object's slots for the symbols in a list that ends with NULL. Returns how many
+ * there are, at most `most`. */
 unsigned agent_symbol_slots(uint64_t base, const void *dynamic, const char *const names[],
         struct agent_symbol_slot slots[], unsigned most);
 

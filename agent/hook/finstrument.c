@@ -3,6 +3,7 @@
  * entry and exit of a function. An inlined function calls them too, from its caller's
  * frame.
  */
+#include <stddef.h>
 #include "agent/base/attributes.h"
 #include "agent/base/symbols.h"
 #include "agent/patch/patch.h"
@@ -29,8 +30,9 @@ __typeof__(agent_function_leave) agent_function_leave __attribute__((alias("__cy
 
 bool agent_finstrument_is_used(void)
 {
-	return agent_symbol_is_used("__cyg_profile_func_enter") ||
-	       agent_symbol_is_used("__cyg_profile_func_exit");
+	static const char *const hooks[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", NULL};
+
+	return agent_symbols_are_used(hooks);
 }
 
 void agent_finstrument_prepare(void)
