@@ -1,11 +1,12 @@
 /*
  * Waits for time, descriptors, files, signals and other events, as slices of category "sync",
  * on the waiting thread.
- * It takes another system call to find out in advance whether such a call will wait.
- * Therefore each call has a frame on the shadow stack, at the cost of two clock readings,
- * and gets a record only if it took BLOCKING_SHORTEST_NS: nearly the time of a switch to
- * another thread and back. A million calls that find their bytes ready leave no record, and
- * a thread that waits leaves at most a hundred thousand records a second.
+ *
+ * Only another system call would show in advance whether such a call will wait. Therefore
+ * each call has a frame on the shadow stack, at the cost of two clock readings. It gets a
+ * record only if it took BLOCKING_SHORTEST_NS, which is nearly the time of a switch to
+ * another thread and back. So a million calls that find their bytes ready leave no record,
+ * and a thread that waits leaves at most a hundred thousand records a second.
  *
  * No cleanup is registered with the C library. If a jump out of a handler, or the end of
  * the thread, leaves such a call, its frame is abandoned like any other (frames.h).
@@ -37,15 +38,14 @@ static bool blocking_is_recorded(void)
 	               agent_is_own_process() && load_relaxed(&e->control->slots_used) < FXT_SLOTS);
 }
 
-/* True if the purpose of the call is to wait: for time, for one of several descriptors, for
- * an incoming connection, or for a signal. Such a call starts the recording of a forked child (claim.h).
- * Other calls mostly find their bytes ready; they do not start it, because even children
- * that only write a line and execute a program make them. */
-static bool blocking_is_meant(enum fxt_wait call)
-{
-	return (call >= FXT_WAIT_nanosleep && call <= FXT_WAIT_epoll_pwait) || call == FXT_WAIT_accept ||
-	       call == FXT_WAIT_accept4 || (call >= FXT_WAIT_sigwait && call <= FXT_WAIT_pause);
-}
+/* Whether waiting is the purpose of each call. Such a call starts the recording of a forked
+ * child (claim.h). Other calls do not start it, because even children that only write a line
+ * and execute a program make them. */
+static const bool blocking_is_purpose[FXT_WAIT_KINDS] = {
+#define BLOCKING_IS_PURPOSE(name, subject, is_purpose) is_purpose,
+        FXT_WAITS(BLOCKING_IS_PURPOSE)
+#undef BLOCKING_IS_PURPOSE
+};
 
 /* Begins a wait. Returns its begin, which is unique on the thread; 0: it is not
  * recorded. */
@@ -54,7 +54,7 @@ static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait 
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;
 	struct fxt_thread_writer *writer;
 
-	if (blocking_is_meant(call))
+	if (blocking_is_purpose[call])
 		agent_child_begins();
 	writer = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
 	if (!writer)
@@ -233,8 +233,8 @@ ON_DESCRIPTOR(ssize_t, splice, splice,
         (int fd, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
         (fd, from_at, to, to_at, bytes, flags))
 
-/* Of the commands of fcntl() these two wait. Every command has at most one argument, a number
- * or a pointer, which is passed on as it is. */
+/* Only two commands of fcntl() wait. A command has at most one argument, a number or a
+ * pointer. It is passed on as a pointer, as the C library itself does. */
 #define FCNTL(name)                                                                                 \
 	EXPORT int name(int fd, int command, ...)                                                   \
 	{                                                                                           \
@@ -276,18 +276,21 @@ BLOCKING(int, semop, semop, 0, (int set, struct sembuf *operations, size_t count
 BLOCKING(int, semtimedop, semtimedop, 0, (int set, struct sembuf *operations, size_t count, timeout time),
         (set, operations, count, time))
 
-/* ---- streams of the C library, whose own reading and writing cannot be interposed ---- */
+/* ---- streams: the C library reads and writes them by calls of its own, which cannot be
+ * interposed ---- */
 
-/* The stream's descriptor, or none. Streams of memory have a negative one. */
+/* The stream's descriptor, or none. Streams of memory have a negative one. This and the next
+ * function read members of glibc's FILE: fileno() would set errno, and no function tells how
+ * much a stream has read. */
 static uint64_t blocking_stream(const FILE *stream)
 {
 	return stream && stream->_fileno >= 0 ? blocking_descriptor(stream->_fileno) : 0;
 }
 
 /* How many bytes the stream has read and not handed out. A call that finds a byte does not
- * count as one that may wait: most calls find their line there, and two clock readings would
- * take longer than such a call. If its line is split where the buffer ends, and the rest is
- * late, this wait has no name. */
+ * count as one that may wait. Most calls find their line there, and two clock readings would
+ * take longer than such a call. A wait has no name if the end of the buffer splits a line
+ * and the rest of it is late. */
 static size_t blocking_has_read(const FILE *stream)
 {
 	return stream && stream->_IO_read_ptr < stream->_IO_read_end
@@ -313,6 +316,7 @@ READS_LINE(ssize_t, getline, getline, (char **restrict line, size_t *restrict ro
 READS_LINE(ssize_t, getdelim, getdelim,
         (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
         (line, room, end, stream))
+/* glibc's headers make this of getline(). */
 READS_LINE(ssize_t, __getdelim, getline,
         (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
         (line, room, end, stream))

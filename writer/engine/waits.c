@@ -7,7 +7,7 @@ static const struct {
 	const char *name;
 	enum fxt_wait_subject subject;
 } wait_calls[FXT_WAIT_KINDS] = {
-#define WAIT_ROW(name, subject) {#name, FXT_WAIT_FOR_##subject},
+#define WAIT_ROW(name, subject, is_purpose) {#name, FXT_WAIT_FOR_##subject},
         FXT_WAITS(WAIT_ROW)
 #undef WAIT_ROW
 };

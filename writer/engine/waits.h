@@ -24,97 +24,98 @@ enum fxt_wait_subject {
 	FXT_WAIT_FOR_EVENT, /* what the name says; the reference has nothing */
 };
 
-/* The calls that wait, by name, and their subjects. For each there is a constant
+/* The calls that wait: their names, their subjects, and whether waiting is their purpose
+ * (true), or they mostly find done what they ask for (false). For each there is a constant
  * FXT_WAIT_name, which both processes know. */
-#define FXT_WAITS(CALL)                          \
-	CALL(pthread_mutex_lock, OBJECT)         \
-	CALL(pthread_mutex_timedlock, OBJECT)    \
-	CALL(pthread_mutex_clocklock, OBJECT)    \
-	CALL(pthread_rwlock_rdlock, OBJECT)      \
-	CALL(pthread_rwlock_timedrdlock, OBJECT) \
-	CALL(pthread_rwlock_clockrdlock, OBJECT) \
-	CALL(pthread_rwlock_wrlock, OBJECT)      \
-	CALL(pthread_rwlock_timedwrlock, OBJECT) \
-	CALL(pthread_rwlock_clockwrlock, OBJECT) \
-	CALL(mtx_lock, OBJECT)                   \
-	CALL(mtx_timedlock, OBJECT)              \
-	CALL(sem_wait, OBJECT)                   \
-	CALL(sem_timedwait, OBJECT)              \
-	CALL(sem_clockwait, OBJECT)              \
-	CALL(pthread_cond_wait, OBJECT)          \
-	CALL(pthread_cond_timedwait, OBJECT)     \
-	CALL(pthread_cond_clockwait, OBJECT)     \
-	CALL(cnd_wait, OBJECT)                   \
-	CALL(cnd_timedwait, OBJECT)              \
-	CALL(pthread_join, OBJECT)               \
-	CALL(pthread_timedjoin_np, OBJECT)       \
-	CALL(pthread_clockjoin_np, OBJECT)       \
-	CALL(thrd_join, OBJECT)                  \
-	CALL(pthread_barrier_wait, OBJECT)       \
-	CALL(nanosleep, TIME)                    \
-	CALL(clock_nanosleep, TIME)              \
-	CALL(usleep, TIME)                       \
-	CALL(sleep, TIME)                        \
-	CALL(thrd_sleep, TIME)                   \
-	CALL(poll, DESCRIPTOR)                   \
-	CALL(ppoll, DESCRIPTOR)                  \
-	CALL(select, DESCRIPTOR)                 \
-	CALL(pselect, DESCRIPTOR)                \
-	CALL(epoll_wait, DESCRIPTOR)             \
-	CALL(epoll_pwait, DESCRIPTOR)            \
-	CALL(read, DESCRIPTOR)                   \
-	CALL(readv, DESCRIPTOR)                  \
-	CALL(recv, DESCRIPTOR)                   \
-	CALL(recvfrom, DESCRIPTOR)               \
-	CALL(recvmsg, DESCRIPTOR)                \
-	CALL(recvmmsg, DESCRIPTOR)               \
-	CALL(write, DESCRIPTOR)                  \
-	CALL(writev, DESCRIPTOR)                 \
-	CALL(send, DESCRIPTOR)                   \
-	CALL(sendto, DESCRIPTOR)                 \
-	CALL(sendmsg, DESCRIPTOR)                \
-	CALL(sendmmsg, DESCRIPTOR)               \
-	CALL(accept, DESCRIPTOR)                 \
-	CALL(accept4, DESCRIPTOR)                \
-	CALL(connect, DESCRIPTOR)                \
-	CALL(fsync, DESCRIPTOR)                  \
-	CALL(fdatasync, DESCRIPTOR)              \
-	CALL(flock, DESCRIPTOR)                  \
-	CALL(lockf, DESCRIPTOR)                  \
-	CALL(fcntl, DESCRIPTOR)                  \
-	CALL(pread, DESCRIPTOR)                  \
-	CALL(pwrite, DESCRIPTOR)                 \
-	CALL(sendfile, DESCRIPTOR)               \
-	CALL(splice, DESCRIPTOR)                 \
-	CALL(mq_receive, DESCRIPTOR)             \
-	CALL(mq_timedreceive, DESCRIPTOR)        \
-	CALL(mq_send, DESCRIPTOR)                \
-	CALL(mq_timedsend, DESCRIPTOR)           \
-	CALL(fgets, DESCRIPTOR)                  \
-	CALL(getline, DESCRIPTOR)                \
-	CALL(getdelim, DESCRIPTOR)               \
-	CALL(fread, DESCRIPTOR)                  \
-	CALL(fflush, DESCRIPTOR)                 \
-	CALL(fclose, DESCRIPTOR)                 \
-	CALL(pclose, DESCRIPTOR)                 \
-	CALL(sigwait, EVENT)                     \
-	CALL(sigwaitinfo, EVENT)                 \
-	CALL(sigtimedwait, EVENT)                \
-	CALL(sigsuspend, EVENT)                  \
-	CALL(pause, EVENT)                       \
-	CALL(msgrcv, EVENT)                      \
-	CALL(msgsnd, EVENT)                      \
-	CALL(semop, EVENT)                       \
-	CALL(semtimedop, EVENT)                  \
-	CALL(system, EVENT)                      \
-	CALL(getaddrinfo, EVENT)                 \
-	CALL(getnameinfo, EVENT)                 \
-	CALL(gethostbyname, EVENT)               \
-	CALL(msync, EVENT)                       \
-	CALL(sync, EVENT)                        \
-	CALL(futex, OBJECT)
+#define FXT_WAITS(CALL)                                \
+	CALL(pthread_mutex_lock, OBJECT, true)         \
+	CALL(pthread_mutex_timedlock, OBJECT, true)    \
+	CALL(pthread_mutex_clocklock, OBJECT, true)    \
+	CALL(pthread_rwlock_rdlock, OBJECT, true)      \
+	CALL(pthread_rwlock_timedrdlock, OBJECT, true) \
+	CALL(pthread_rwlock_clockrdlock, OBJECT, true) \
+	CALL(pthread_rwlock_wrlock, OBJECT, true)      \
+	CALL(pthread_rwlock_timedwrlock, OBJECT, true) \
+	CALL(pthread_rwlock_clockwrlock, OBJECT, true) \
+	CALL(mtx_lock, OBJECT, true)                   \
+	CALL(mtx_timedlock, OBJECT, true)              \
+	CALL(sem_wait, OBJECT, true)                   \
+	CALL(sem_timedwait, OBJECT, true)              \
+	CALL(sem_clockwait, OBJECT, true)              \
+	CALL(pthread_cond_wait, OBJECT, true)          \
+	CALL(pthread_cond_timedwait, OBJECT, true)     \
+	CALL(pthread_cond_clockwait, OBJECT, true)     \
+	CALL(cnd_wait, OBJECT, true)                   \
+	CALL(cnd_timedwait, OBJECT, true)              \
+	CALL(pthread_join, OBJECT, true)               \
+	CALL(pthread_timedjoin_np, OBJECT, true)       \
+	CALL(pthread_clockjoin_np, OBJECT, true)       \
+	CALL(thrd_join, OBJECT, true)                  \
+	CALL(pthread_barrier_wait, OBJECT, true)       \
+	CALL(nanosleep, TIME, true)                    \
+	CALL(clock_nanosleep, TIME, true)              \
+	CALL(usleep, TIME, true)                       \
+	CALL(sleep, TIME, true)                        \
+	CALL(thrd_sleep, TIME, true)                   \
+	CALL(poll, DESCRIPTOR, true)                   \
+	CALL(ppoll, DESCRIPTOR, true)                  \
+	CALL(select, DESCRIPTOR, true)                 \
+	CALL(pselect, DESCRIPTOR, true)                \
+	CALL(epoll_wait, DESCRIPTOR, true)             \
+	CALL(epoll_pwait, DESCRIPTOR, true)            \
+	CALL(read, DESCRIPTOR, false)                  \
+	CALL(readv, DESCRIPTOR, false)                 \
+	CALL(recv, DESCRIPTOR, false)                  \
+	CALL(recvfrom, DESCRIPTOR, false)              \
+	CALL(recvmsg, DESCRIPTOR, false)               \
+	CALL(recvmmsg, DESCRIPTOR, false)              \
+	CALL(write, DESCRIPTOR, false)                 \
+	CALL(writev, DESCRIPTOR, false)                \
+	CALL(send, DESCRIPTOR, false)                  \
+	CALL(sendto, DESCRIPTOR, false)                \
+	CALL(sendmsg, DESCRIPTOR, false)               \
+	CALL(sendmmsg, DESCRIPTOR, false)              \
+	CALL(accept, DESCRIPTOR, true)                 \
+	CALL(accept4, DESCRIPTOR, true)                \
+	CALL(connect, DESCRIPTOR, false)               \
+	CALL(fsync, DESCRIPTOR, false)                 \
+	CALL(fdatasync, DESCRIPTOR, false)             \
+	CALL(flock, DESCRIPTOR, false)                 \
+	CALL(lockf, DESCRIPTOR, false)                 \
+	CALL(fcntl, DESCRIPTOR, false)                 \
+	CALL(pread, DESCRIPTOR, false)                 \
+	CALL(pwrite, DESCRIPTOR, false)                \
+	CALL(sendfile, DESCRIPTOR, false)              \
+	CALL(splice, DESCRIPTOR, false)                \
+	CALL(mq_receive, DESCRIPTOR, false)            \
+	CALL(mq_timedreceive, DESCRIPTOR, false)       \
+	CALL(mq_send, DESCRIPTOR, false)               \
+	CALL(mq_timedsend, DESCRIPTOR, false)          \
+	CALL(fgets, DESCRIPTOR, false)                 \
+	CALL(getline, DESCRIPTOR, false)               \
+	CALL(getdelim, DESCRIPTOR, false)              \
+	CALL(fread, DESCRIPTOR, false)                 \
+	CALL(fflush, DESCRIPTOR, false)                \
+	CALL(fclose, DESCRIPTOR, false)                \
+	CALL(pclose, DESCRIPTOR, false)                \
+	CALL(sigwait, EVENT, true)                     \
+	CALL(sigwaitinfo, EVENT, true)                 \
+	CALL(sigtimedwait, EVENT, true)                \
+	CALL(sigsuspend, EVENT, true)                  \
+	CALL(pause, EVENT, true)                       \
+	CALL(msgrcv, EVENT, false)                     \
+	CALL(msgsnd, EVENT, false)                     \
+	CALL(semop, EVENT, false)                      \
+	CALL(semtimedop, EVENT, false)                 \
+	CALL(system, EVENT, false)                     \
+	CALL(getaddrinfo, EVENT, false)                \
+	CALL(getnameinfo, EVENT, false)                \
+	CALL(gethostbyname, EVENT, false)              \
+	CALL(msync, EVENT, false)                      \
+	CALL(sync, EVENT, false)                       \
+	CALL(futex, OBJECT, false)
 
-#define FXT_WAIT_CONSTANT(name, subject) FXT_WAIT_##name,
+#define FXT_WAIT_CONSTANT(name, subject, is_purpose) FXT_WAIT_##name,
 enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
 #undef FXT_WAIT_CONSTANT
 
