@@ -39,26 +39,13 @@ static struct fxt_ended_segment *ended_oldest(struct fxt_ended *e)
 	return oldest;
 }
 
-/* Bytes in the segment, and what its writers may still add. */
-struct ended_size {
-	uint64_t written, promised;
-};
-
-static struct ended_size ended_size(struct fxt_ended_segment *s)
+static struct fxt_ended_size ended_size(const struct fxt_ended *e)
 {
-	return s->generation ? (struct ended_size){fxt_archive_bytes(&s->archive), s->promised_bytes}
-	                     : (struct ended_size){0};
-}
+	struct fxt_ended_size all = {0};
 
-static struct ended_size ended_size_of_all(struct fxt_ended *e)
-{
-	struct ended_size all = {0};
-
-	for (struct fxt_ended_segment *s = e->segments; s < e->segments + FXT_ENDED_SEGMENTS; s++) {
-		struct ended_size size = ended_size(s);
-
-		all.written += size.written;
-		all.promised += size.promised;
+	for (const struct fxt_ended_segment *s = e->segments; s < e->segments + FXT_ENDED_SEGMENTS; s++) {
+		all.written += s->size.written;
+		all.promised += s->size.promised;
 	}
 	return all;
 }
@@ -84,7 +71,7 @@ static void ended_drop(struct fxt_ended *e, struct fxt_ended_segment *s)
 	lseek(fd, 0, SEEK_SET);
 	fxt_archive_begin_part(&s->archive, fd, ENDED_NAME);
 	s->sum = (struct fxt_ended_sum){0};
-	s->generation = 0;
+	s->size.written = s->generation = 0;
 }
 
 /* False: there is no file for it. */
@@ -106,7 +93,7 @@ static bool ended_begin_segment(struct fxt_ended *e, struct fxt_ended_segment *s
 
 /* True: there is room for `bytes` below the limit as soon as the writers are done, since
  * they write less than they promised. */
-static bool ended_is_worth_waiting(struct ended_size size, uint64_t bytes, uint64_t limit)
+static bool ended_is_worth_waiting(struct fxt_ended_size size, uint64_t bytes, uint64_t limit)
 {
 	return size.promised && size.written + bytes <= limit;
 }
@@ -120,8 +107,8 @@ static struct fxt_ended_segment *ended_find_room(struct fxt_ended *e, uint64_t b
 	for (;;) {
 		struct fxt_ended_segment *latest = e->generations ? ended_segment(e, e->generations) : NULL;
 		struct fxt_ended_segment *oldest = ended_oldest(e), *empty = ended_segment(e, 0);
-		struct ended_size all = ended_size_of_all(e);
-		struct ended_size size = latest ? ended_size(latest) : (struct ended_size){0};
+		struct fxt_ended_size all = ended_size(e);
+		struct fxt_ended_size size = latest ? latest->size : (struct fxt_ended_size){0};
 		bool fits = all.written + all.promised + bytes <= e->limit_bytes || !oldest;
 
 		if (fits && latest && size.written + size.promised + bytes <= share)
@@ -148,7 +135,7 @@ struct fxt_archive_writer *fxt_ended_begin(
 	pthread_mutex_lock(&e->lock);
 	s = ended_find_room(e, promised_bytes);
 	if (s) {
-		s->promised_bytes += promised_bytes;
+		s->size.promised += promised_bytes;
 		s->writers++;
 		fxt_ledger_note_segment(entry, s->generation);
 	}
@@ -161,11 +148,17 @@ void fxt_ended_finish(struct fxt_ended *e, struct fxt_archive_writer *archive, u
 {
 	struct fxt_ended_segment *s = e->segments;
 
+	/* Asked before the list is locked: another writer may be waiting for the disk, with the
+	 * archive's lock held. */
+	uint64_t written = fxt_archive_bytes(archive);
+
 	while (&s->archive != archive)
 		s++;
 	pthread_mutex_lock(&e->lock);
 	ended_add(&s->sum, sum);
-	s->promised_bytes -= promised_bytes;
+	if (written > s->size.written) /* else a later writer has been here first */
+		s->size.written = written;
+	s->size.promised -= promised_bytes;
 	s->writers--;
 	pthread_cond_broadcast(&e->written);
 	pthread_mutex_unlock(&e->lock);
@@ -198,7 +191,7 @@ void fxt_ended_join_at_end(struct fxt_ended *e, struct fxt_archive_writer *archi
 	if (!e->limit_bytes)
 		return;
 	while ((oldest = ended_oldest(e)) &&
-	        archive->bytes + promised_bytes + ended_size_of_all(e).written > e->limit_bytes)
+	        archive->bytes + promised_bytes + ended_size(e).written > e->limit_bytes)
 		ended_drop(e, oldest);
 	if (e->ledger)
 		fxt_ledger_note_join(e->ledger, FXT_LEDGER_JOINING, archive->bytes);

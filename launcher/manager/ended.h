@@ -33,12 +33,18 @@ struct fxt_ended_sum {
 	struct fxt_losses losses;
 };
 
+/* A segment is never larger than the sum of both. */
+struct fxt_ended_size {
+	uint64_t written;  /* its bytes when a writer was last done */
+	uint64_t promised; /* by the current writers, at most */
+};
+
 struct fxt_ended_segment {
 	struct fxt_archive_writer archive;
 	bool is_open;        /* it has a file */
 	uint64_t generation; /* 0: the segment is empty */
 	unsigned writers;
-	uint64_t promised_bytes; /* of the current writers, at most */
+	struct fxt_ended_size size;
 	struct fxt_ended_sum sum;
 };
 
