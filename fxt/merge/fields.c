@@ -11,20 +11,23 @@ struct fields {
 	enum fxt_merge_field koid; /* what an argument is that is a koid */
 };
 
-static void fields_visit_bits(const struct fields *f, enum fxt_merge_field field, const uint64_t *at,
-        unsigned first_bit, unsigned bits)
-{
-	uint64_t mask = UINT64_MAX >> (64 - bits) << first_bit;
-	uint64_t value = f->visit(f->context, field, fxt_field(*at, first_bit, bits));
-	uint64_t *to = f->to ? f->to + (at - f->record->words) : NULL;
-
-	if (to)
-		*to = (*to & ~mask) | (value << first_bit & mask);
-}
-
 static void fields_visit(const struct fields *f, enum fxt_merge_field field, const uint64_t *at)
 {
-	fields_visit_bits(f, field, at, 0, 64);
+	uint64_t value = f->visit(f->context, field, *at);
+
+	if (f->to)
+		f->to[at - f->record->words] = value;
+}
+
+/* Visits the number of a CPU, which is a part of a word. */
+static void fields_visit_cpu(const struct fields *f, const struct fxt_field_value *field)
+{
+	const struct fxt_field_rule *rule = field->rule;
+	uint64_t mask = UINT64_MAX >> (64 - rule->bits) << rule->first_bit;
+	uint64_t value = f->visit(f->context, FXT_MERGE_CPU, field->number);
+
+	if (f->to)
+		f->to[rule->word] = (f->to[rule->word] & ~mask) | (value << rule->first_bit & mask);
 }
 
 /* Visits the arguments; the value of an argument is its last word. */
@@ -41,7 +44,7 @@ static void fields_arguments(const struct fields *f, struct fxt_arguments argume
 	}
 }
 
-/* Of these types are fields that belong to a session. */
+/* The types of fields that belong to a session. */
 #define SESSIONS                                                                                         \
 	(FXT_FIELDS_OF(FLOW) | FXT_FIELDS_OF(CPU) | FXT_FIELDS_OF(TICKS) | FXT_FIELDS_OF(PROCESS_KOID) | \
 	        FXT_FIELDS_OF(THREAD_KOID) | FXT_FIELDS_OF(THREAD) | FXT_FIELDS_OF(PROCESS) |            \
@@ -49,35 +52,22 @@ static void fields_arguments(const struct fields *f, struct fxt_arguments argume
 
 static void fields_visit_field(void *context, const struct fxt_field_value *field)
 {
+	/* The types whose values are words of their own. */
+	static const uint8_t words[] = {[FXT_FIELD_FLOW] = FXT_MERGE_FLOW,
+	        [FXT_FIELD_TICKS] = FXT_MERGE_TIME,
+	        [FXT_FIELD_PROCESS_KOID] = FXT_MERGE_KOID,
+	        [FXT_FIELD_THREAD_KOID] = FXT_MERGE_KOID,
+	        [FXT_FIELD_THREAD] = FXT_MERGE_KOID,
+	        [FXT_FIELD_PROCESS] = FXT_MERGE_KOID};
 	const struct fields *f = context;
-	const struct fxt_field_rule *rule = field->rule;
 
-	switch (rule->type) {
-	case FXT_FIELD_TICKS:
-		fields_visit(f, FXT_MERGE_TIME, field->at);
-		break;
-	case FXT_FIELD_PROCESS_KOID:
-	case FXT_FIELD_THREAD_KOID:
-		fields_visit(f, FXT_MERGE_KOID, field->at);
-		break;
-	case FXT_FIELD_THREAD:
-	case FXT_FIELD_PROCESS:
-		for (const uint64_t *at = field->at; at < field->end; at++)
-			fields_visit(f, FXT_MERGE_KOID, at);
-		break;
-	case FXT_FIELD_FLOW:
-		fields_visit(f, FXT_MERGE_FLOW, field->at);
-		break;
-	case FXT_FIELD_CPU:
-		fields_visit_bits(
-		        f, FXT_MERGE_CPU, &f->record->words[rule->word], rule->first_bit, rule->bits);
-		break;
-	case FXT_FIELD_ARGUMENTS:
+	if (field->rule->type == FXT_FIELD_ARGUMENTS)
 		fields_arguments(f, field->arguments);
-		break;
-	default:
-		break;
-	}
+	else if (field->rule->type == FXT_FIELD_CPU)
+		fields_visit_cpu(f, field);
+	else
+		for (const uint64_t *at = field->at; at < field->end; at++)
+			fields_visit(f, (enum fxt_merge_field)words[field->rule->type], at);
 }
 
 void fxt_merge_fields(struct fxt_tables *tables, const struct fxt_record *record, const struct fxt_view *view,

@@ -310,7 +310,7 @@ struct rest {
 	const char *reason;
 };
 
-static void fall_short(struct rest *rest)
+static ALWAYS_INLINE void fall_short(struct rest *rest)
 {
 	if (!rest->reason)
 		rest->reason = "record is shorter than its contents";
@@ -492,14 +492,17 @@ static ALWAYS_INLINE void visit_fields(const uint64_t *words, struct rest *rest,
         const struct fxt_field_rule *rules, size_t count, unsigned wanted, fxt_field_visit *visit,
         void *context)
 {
-	struct fxt_field_value field;
-
 #pragma GCC unroll 8
 	for (size_t i = 0; i < count; i++) {
+		struct fxt_field_value field, unwanted;
+
+		if (!(wanted >> rules[i].type & 1)) {
+			take_field(words, rest, &rules[i], true, &unwanted);
+			continue;
+		}
 		take_field(words, rest, &rules[i], true, &field);
 		field.end = rest->next;
-		if (wanted >> rules[i].type & 1)
-			visit(context, &field);
+		visit(context, &field);
 	}
 }
 
