@@ -66,8 +66,6 @@ static uint64_t recovery_drop(const struct fxt_recovery *r, uint8_t *archive, ui
 		again = recovery_takes_again(r, *section, is_segment ? UINT64_MAX : at);
 		if (again && is_metadata && kind == FXT_METADATA_PROVIDER_INFO)
 			again->identity.announced = true;
-		/* An initialization record may stand before the first of a provider's live sums
-		 * (writer/engine/heap.h), so it is kept too. */
 		if (again && !fxt_is_kept_in_recovery(header))
 			continue;
 		memmove(archive + to, archive + at, words * 8);

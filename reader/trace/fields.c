@@ -156,8 +156,10 @@ static const struct {
         [FXT_RECORD_LARGE] = {36, 0xff}, /* its type and format */
 };
 
-/* What becomes of records of a kind in a recovered archive where their provider's are
- * collected again: those of an agent come again, those of the manager are kept. */
+/* What becomes of records of a kind in a recovered archive if their provider's records are
+ * collected again: those of an agent come again, those of the manager are kept. So is an
+ * initialization record, because it may stand before the first of a provider's live sums
+ * (writer/engine/heap.h). */
 #define KEPT  true
 #define AGAIN false
 
@@ -218,14 +220,11 @@ _Static_assert(sizeof(struct fxt_view) <= UINT8_MAX, "places in it have 8 bits")
 
 #define COUNT_OF(list) (sizeof(list##_fields) / sizeof(*list##_fields))
 
-static const struct kind_rule {
-	const char *name;
-	bool is_kept;
-} kinds[FXT_KINDS_MAX] = {
-#define KIND(name, type, subtype, recovery, fields) {name, recovery},
+static const char *const kind_names[FXT_KINDS_MAX] = {
+#define KIND(name, type, subtype, recovery, fields) name,
         KINDS
 #undef KIND
-                [KIND_UNKNOWN] = {.name = "unknown"},
+                [KIND_UNKNOWN] = "unknown",
 };
 
 /* By record type and subtype, and one more; 0: unknown. */
@@ -265,14 +264,14 @@ unsigned fxt_kind(uint64_t header)
 {
 	unsigned kind = fields_kind(header);
 
-	while (kind > 0 && strcmp(kinds[kind].name, kinds[kind - 1].name) == 0)
+	while (kind > 0 && strcmp(kind_names[kind], kind_names[kind - 1]) == 0)
 		kind--;
 	return kind;
 }
 
 const char *fxt_kind_name(unsigned kind)
 {
-	return kinds[kind].name;
+	return kind_names[kind];
 }
 
 const char *fxt_record_type_name(enum fxt_record_type type)
@@ -295,9 +294,14 @@ bool fxt_is_unknown(uint64_t header)
 
 bool fxt_is_kept_in_recovery(uint64_t header)
 {
-	enum fxt_record_type type = fxt_record_type(header);
+	/* The types that have a kind which is kept. Their unknown kinds are kept too. */
+	static const unsigned types = 0
+#define KIND(name, type, subtype, recovery, fields) | (unsigned)recovery << FXT_RECORD_##type
+	        KINDS
+#undef KIND
+	        ;
 
-	return kinds[fields_kind(header)].is_kept || type == FXT_RECORD_METADATA || type == FXT_RECORD_LARGE;
+	return types >> fxt_record_type(header) & 1;
 }
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))

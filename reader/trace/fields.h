@@ -85,8 +85,8 @@ uint64_t fxt_header_bits(uint64_t header);
 /* True for a kind that the table does not have; the beginning of an event is known even so. */
 bool fxt_is_unknown(uint64_t header);
 
-/* True for records that stay in a recovered archive where their provider's records are
- * collected again: no agent writes them. */
+/* True for records that stay in a recovered archive if their provider's records are
+ * collected again: no agent writes records of their type again. */
 bool fxt_is_kept_in_recovery(uint64_t header);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "reader/trace/cursor.h"
+#include "reader/trace/fields.h"
 
 static void decode(const uint64_t *words, size_t count, struct fxt_view *view)
 {
@@ -421,8 +421,9 @@ static void malformed_records(void **state)
 	}
 }
 
-/* A type or a kind that the format does not have, or does not have yet: nothing is known of the record but
- * that, so that no reader takes it for one of its neighbours. The beginning of events is that of all. */
+/* The view of a type or kind that the format does not have says only that it is unknown, so
+ * that no reader takes the record for a known one. All events begin alike, unknown ones
+ * too. */
 static void unknown_kinds(void **state)
 {
 	static const struct {
@@ -449,6 +450,40 @@ static void unknown_kinds(void **state)
 		assert_int_equal(view.type, unknown[i].type);
 	}
 	assert_int_equal(view.event.ticks, 10);
+}
+
+/* The manager of a killed session wrote the metadata, the rates and the blobs, and nothing
+ * writes them again. The agents' records are collected again from their buffers. */
+static void kept_in_recovery(void **state)
+{
+	static const struct {
+		uint64_t header;
+		bool is_kept;
+	} records[] = {
+	        {0x0016547846040010, true},  /* magic */
+	        {0x0031234567810020, true},  /* provider info */
+	        {0x0000000000050010, true},  /* metadata of an unknown kind */
+	        {0x0016547846140010, true},  /* other information about a trace */
+	        {0x0000000000000021, true},  /* initialization */
+	        {0x0001000300020025, true},  /* blob */
+	        {0x000000000000004f, true},  /* large blob */
+	        {0x000001100000004f, true},  /* large record of an unknown kind */
+	        {0x0000000300070022, false}, /* string */
+	        {0x0000000000ff0033, false}, /* thread */
+	        {0x0002000101040034, false}, /* slice */
+	        {0x00020001010b0024, false}, /* event of an unknown type */
+	        {0x0000000001010036, false}, /* userspace object */
+	        {0x0000000002020027, false}, /* thread object */
+	        {0x1000006000000048, false}, /* context switch */
+	        {0x3000000000000028, false}, /* scheduling record of an unknown kind */
+	        {0x0000000100010039, false}, /* log */
+	        {0x000000000000001a, false}, /* record of an unknown type */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(records); i++)
+		if (fxt_is_kept_in_recovery(records[i].header) != records[i].is_kept)
+			fail_msg("0x%016" PRIx64, records[i].header);
 }
 
 /* ---- archives that break off ---- */
@@ -678,6 +713,7 @@ int main(void)
 	        cmocka_unit_test(round_trip),
 	        cmocka_unit_test(malformed_records),
 	        cmocka_unit_test(unknown_kinds),
+	        cmocka_unit_test(kept_in_recovery),
 	        cmocka_unit_test(cut_at_every_byte),
 	        cmocka_unit_test(size_zero),
 	        cmocka_unit_test(parts_of_an_archive),
