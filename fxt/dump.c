@@ -216,12 +216,11 @@ static int dump_file(void *state, const char *name, const struct fxt_archive *ar
 	while (fxt_next(&cursor, &r)) {
 		const char *reason = fxt_decode(&r, &view);
 
-		printf("0x%08" PRIx64 " ", r.offset);
+		printf("0x%08" PRIx64 " %s", r.offset, fxt_kind_name(fxt_kind(r.words[0])));
 		if (reason) {
-			printf("%s malformed: %s", fxt_record_type_name(fxt_record_type(r.words[0])), reason);
+			printf(" malformed: %s", reason);
 			status = FXT_BROKEN;
 		} else {
-			fputs(fxt_kind_name(fxt_kind(r.words[0])), stdout);
 			print_fields(&tables, &r, &view);
 			print_arguments(&tables, view.arguments);
 			fxt_tables_apply(&tables, &view);

@@ -274,14 +274,6 @@ const char *fxt_kind_name(unsigned kind)
 	return kind_names[kind];
 }
 
-const char *fxt_record_type_name(enum fxt_record_type type)
-{
-	static const char *const names[16] = {"metadata", "initialization", "string", "thread", "event",
-	        "blob", "userspace-object", "kernel-object", "scheduling", "log", [15] = "large"};
-
-	return names[type] ? names[type] : "record";
-}
-
 static bool kind_is_unknown(enum kind kind)
 {
 	return kind == KIND_UNKNOWN || kind == KIND_EVENT_OTHER_EVENTS;

@@ -73,9 +73,6 @@ unsigned fxt_kind(uint64_t header);
  * order. */
 const char *fxt_kind_name(unsigned kind);
 
-/* The name of a record type, for records that cannot be decoded. */
-const char *fxt_record_type_name(enum fxt_record_type type);
-
 /* The subtype that a header names; 0 if its type has none. */
 unsigned fxt_record_subtype(uint64_t header);
 
