@@ -68,7 +68,7 @@ struct fxt_rewrite_options {
 	/* in archive order for each provider; or NULL */
 	const struct fxt_archive_cleared *cleared;
 	size_t cleared_count;
-	bool compressed;  /* write Zstandard frames (frames.h) */
+	bool compressed;  /* write Zstandard frames (reader/trace/zstd_frames.h) */
 	bool keeps_owner; /* a replaced file may be another user's, and stays theirs */
 };
 
