@@ -10,7 +10,7 @@
 
 /* Moves a word from `from`, without its quotes, to `to`, which may be the same place.
  * Returns the place behind it; NULL: a quote is not closed. */
-static char *describe_take(char *from, char *to)
+static char *words_take(char *from, char *to)
 {
 	char quote = 0;
 
@@ -40,7 +40,7 @@ const char *fxt_option_words(char *text, char **words, size_t room, int *count)
 		if ((size_t)*count + 1 == room)
 			return "has too many words";
 		words[(*count)++] = text;
-		text = describe_take(text, text);
+		text = words_take(text, text);
 		if (!text)
 			return "has a quote that is not closed";
 	}
