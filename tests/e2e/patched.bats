@@ -9,46 +9,18 @@ setup_file()
 	cd "$BATS_FILE_TMPDIR" || return 1
 	mkdir sockets
 	cc -O2 -g -finstrument-functions -pthread -o steps "$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
-	cc -O2 -g -finstrument-functions -pthread -rdynamic -o gcc "$BATS_TEST_DIRNAME/../programs/filters/patched.c" -ldl
-	clang -Os -g -finstrument-functions -pthread -rdynamic -o clang "$BATS_TEST_DIRNAME/../programs/filters/patched.c" -ldl
-	cc -O2 -g -fPIC -shared -finstrument-functions -o plugged.so "$BATS_TEST_DIRNAME/../programs/filters/plugged.c"
+	patched_programs -finstrument-functions
 }
 
-# changes PROGRAM COUNT ARGUMENT...: changes the filter COUNT times while the program runs.
-# Functions that are never excluded are recorded exactly, the others at most as often as
-# they were called; and no call lacks its exit.
+# changes PROGRAM COUNT ARGUMENT...: record_under_changes() of patched.py; sites are patched meanwhile.
 changes()
 {
 	timeout 300 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'
-		from control import *
-		import csv
-		import random
+		import patched
 		import sys
-		program, count, *arguments = sys.argv[1:]
-		rng = random.Random(int(count))
-		session = Session(["--heap=off", "-o", "x.fxt", "--exclude=leaf"], program, *arguments)
-		names = "leaf", "tail", "deep", "one", "other", "both", "signalled", "plugged", "inner"
-		for _ in range(int(count)):
-		    assert session.client.call("SetFilter", exclude=rng.sample(names, rng.randint(0, len(names)))) in ({}, {"late": 1})
-		printed, errors = session.process.communicate(timeout=100)
-		assert session.process.returncode == 0 and " 0 lost," in errors, errors
-		made = {name: int(calls) for name, calls in map(str.split, printed.splitlines())}
-		report = subprocess.run(["fxt", "report", "--csv", "x.fxt"], capture_output=True, text=True).stdout
-		table = list(csv.reader(report.splitlines()))
-		column = table[0].index("name")
-		recorded = {row[column]: int(row[1]) for row in table[1:] if row[0] == "functions"}
-		for name in made:
-		    if name.startswith("kept"):
-		        assert recorded[name] == made[name] > 0, (name, recorded[name], made[name])
-		    else:
-		        assert recorded.get(name, 0) <= made[name], (name, recorded[name], made[name])
-		dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
-		lines = dump.splitlines()
-		assert not [line for line in lines if "duration-complete" in line and "abandoned=" in line]
+		lines = patched.record_under_changes(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
 		begun, ended = (sum(kind in line and "fxt: call sites erased" in line for line in lines) for kind in ("async-begin", "async-end"))
 		assert 0 < begun and ended <= begun, (begun, ended)
-		check = subprocess.run(["fxt", "check", "x.fxt"], capture_output=True, text=True)
-		assert check.returncode == 0, check.stdout
 	END
 }
 

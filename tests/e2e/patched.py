@@ -1,13 +1,18 @@
-"""What stands in the code of a program that runs, and not in its file: by /proc, and by its symbols."""
+"""The code of a program that runs, and its calls while the filter changes."""
 
+import collections
 import glob
 import os
+import random
 import re
 import subprocess
 import time
+from control import Session, calls
 
 
 class Code:
+    """The bytes of functions in a running program's memory, by /proc, that differ from those in its file."""
+
     def __init__(self, program, *functions):
         def runs(path):
             try:
@@ -40,3 +45,30 @@ class Code:
         while len(self.changed()) < count and time.monotonic() < deadline:
             do()
         return self.changed()
+
+
+def record_under_changes(program, count, *arguments):
+    """Changes the filter COUNT times while the program runs, which prints how often it called each function. Functions
+    that are never excluded are recorded exactly, the others at most as often as they were called; and no call lacks its
+    exit. Returns the lines of fxt dump."""
+    rng = random.Random(count)
+    session = Session(["--heap=off", "-o", "x.fxt", "--exclude=leaf"], program, *arguments)
+    names = "leaf", "tail", "deep", "one", "other", "both", "signalled", "plugged", "inner"
+    for _ in range(count):
+        assert session.client.call("SetFilter", exclude=rng.sample(names, rng.randint(0, len(names)))) in ({}, {"late": 1})
+    printed, errors = session.process.communicate(timeout=100)
+    assert session.process.returncode == 0 and " 0 lost," in errors, errors
+    made = {name: int(number) for name, number in map(str.split, printed.splitlines())}
+    recorded = collections.Counter()
+    for (_, name), number in calls("x.fxt").items():
+        recorded[name] += number
+    for name, number in made.items():
+        if name.startswith("kept"):
+            assert recorded[name] == number > 0, (name, recorded[name], number)
+        else:
+            assert recorded[name] <= number, (name, recorded[name], number)
+    dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert not [line for line in dump if "duration-complete" in line and "abandoned=" in line]
+    check = subprocess.run(["fxt", "check", "x.fxt"], capture_output=True, text=True)
+    assert check.returncode == 0, check.stdout
+    return dump

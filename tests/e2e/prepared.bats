@@ -8,48 +8,20 @@ setup_file()
 {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	mkdir sockets
-	cc -O2 -g -finstrument-functions -pthread -o steps "$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
-	programs=$BATS_TEST_DIRNAME/../programs
-	cc -O2 -g -fpatchable-function-entry=5 -pthread -rdynamic -o gcc "$programs/filters/patched.c" -ldl
-	clang -Os -g -fpatchable-function-entry=5 -pthread -rdynamic -o clang "$programs/filters/patched.c" -ldl
-	cc -O2 -g -fPIC -shared -fpatchable-function-entry=5 -o plugged.so "$programs/filters/plugged.c"
+	patched_programs -fpatchable-function-entry=5
 }
 
-# changes PROGRAM COUNT ARGUMENT...: changes the filter so often while it runs. What is never left out is recorded exactly; of
-# the rest no more than was made; and no call is left without its exit.
+# changes PROGRAM COUNT ARGUMENT...: record_under_changes() of patched.py.
 changes()
 {
 	timeout 300 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'
-		from control import *
-		import csv
-		import random
+		import patched
 		import sys
-		program, count, *arguments = sys.argv[1:]
-		rng = random.Random(int(count))
-		session = Session(["--heap=off", "-o", "x.fxt", "--exclude=leaf"], program, *arguments)
-		names = "leaf", "tail", "deep", "one", "other", "both", "signalled", "plugged", "inner"
-		for _ in range(int(count)):
-		    assert session.client.call("SetFilter", exclude=rng.sample(names, rng.randint(0, len(names)))) in ({}, {"late": 1})
-		printed, errors = session.process.communicate(timeout=100)
-		assert session.process.returncode == 0 and " 0 lost," in errors, errors
-		made = {name: int(calls) for name, calls in map(str.split, printed.splitlines())}
-		report = subprocess.run(["fxt", "report", "--csv", "x.fxt"], capture_output=True, text=True).stdout
-		table = list(csv.reader(report.splitlines()))
-		column = table[0].index("name")
-		recorded = {row[column]: int(row[1]) for row in table[1:] if row[0] == "functions"}
-		for name in made:
-		    if name.startswith("kept"):
-		        assert recorded[name] == made[name] > 0, (name, recorded[name], made[name])
-		    else:
-		        assert recorded.get(name, 0) <= made[name], (name, recorded[name], made[name])
-		dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
-		assert not [line for line in dump.splitlines() if "duration-complete" in line and "abandoned=" in line]
-		check = subprocess.run(["fxt", "check", "x.fxt"], capture_output=True, text=True)
-		assert check.returncode == 0, check.stdout
+		patched.record_under_changes(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
 	END
 }
 
-@test "four threads call while entries are taken out and put back: what is never left out is exact, gcc" {
+@test "four threads call while entries are taken out and put back: functions that are never excluded are exact, gcc" {
 	changes gcc 300 4
 }
 
@@ -79,14 +51,10 @@ prepared()
 	"$compiler" -g -w -D_GNU_SOURCE -fpatchable-function-entry=5 -pthread -o "$1" "$root/tests/programs/$2" "${@:3}"
 }
 
-# counts TRACE: NAME CALLS, a line a function
+# counts TRACE: NAME CALLS, a line a function, by the independent decoder
 counts()
 {
-	fxt report --csv "$1" | python3 -c '
-import csv, sys
-rows = [row for row in csv.reader(sys.stdin) if row]
-name = next(row.index("name") for row in rows if "name" in row)
-print(*sorted(f"{row[name]} {row[1]}" for row in rows if row[0] == "functions"), sep="\n")'
+	calls_by_name "$1" | tr '\t' ' '
 }
 
 needs_x86_64()

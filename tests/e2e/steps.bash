@@ -20,3 +20,14 @@ teardown()
 {
 	no_sockets
 }
+
+# patched_programs OPTION: builds tests/programs/filters/patched.c with that option, as ./gcc and ./clang, and the library
+# that it loads, as ./plugged.so.
+patched_programs()
+{
+	local programs=$BATS_TEST_DIRNAME/../programs/filters
+
+	cc -O2 -g "$1" -pthread -rdynamic -o gcc "$programs/patched.c" -ldl
+	clang -Os -g "$1" -pthread -rdynamic -o clang "$programs/patched.c" -ldl
+	cc -O2 -g -fPIC -shared "$1" -o plugged.so "$programs/plugged.c"
+}
