@@ -73,7 +73,7 @@ void fxt_options_take_all(struct fxt_options *options, int argc, char **argv, co
 
 /* ---- the files ---- */
 
-/* What fxt_each_scan() was called with. */
+/* The arguments of fxt_each_scan(). */
 struct answer {
 	const struct fxt_options *options;
 	int (*scan)(void *state, const char *name, struct fxt_scan *scan);

@@ -38,8 +38,8 @@ static void repeats_take(struct fxt_repeats *r, const struct fxt_repeats_line *l
 	r->lines[r->count++ % FXT_REPEATS_CYCLE] = *line;
 }
 
-/* The length of the cycle that a line continues for long; 0: none. Hidden lines are told as
- * rounds of one cycle, so they all belong to the same. */
+/* The length of the cycle that a line continues for long; 0: none. All hidden lines belong
+ * to the same cycle, because its rounds are printed as their number. */
 static uint32_t repeats_find(const struct fxt_repeats *r, const struct fxt_repeats_line *line)
 {
 	for (uint32_t length = 1; length <= FXT_REPEATS_CYCLE; length++)

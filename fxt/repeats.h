@@ -43,12 +43,12 @@ struct fxt_repeats {
 	uint32_t begin;                                     /* the depth of the outermost one */
 };
 
-/* Returns true if a line is to be hidden: it repeats a cycle of which
- * FXT_RECURSION_LEVELS rounds were printed (reader/stats/recursion.h). The end of a call
- * whose begin was printed is not hidden. A hidden line is added. */
+/* Returns true if a line is to be hidden: it repeats a cycle that was printed
+ * FXT_RECURSION_LEVELS times (reader/stats/recursion.h). If the begin of a call was
+ * printed, its end is not hidden. A hidden line is added. */
 bool fxt_repeats_hides(struct fxt_repeats *r, const struct fxt_repeats_line *line);
 
-/* Adds a line that is printed. Hidden lines before it were told. */
+/* Adds a line that is printed. Before it the number of hidden rounds was printed. */
 void fxt_repeats_add(struct fxt_repeats *r, const struct fxt_repeats_line *line);
 
 /* The line that was added `back` lines before the last one; less than FXT_REPEATS_CYCLE. */

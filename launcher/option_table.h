@@ -1,7 +1,7 @@
 /*
- * What can be chosen for a recording, one row each, for all who choose: the options of
- * fxtrun and fxtctl, the fields of a controller's configuration, and those of its other
- * calls. A new option is a new row, plus a reader if its value has a form of its own.
+ * The choices for a recording, one row each, for all who choose: the options of fxtrun and
+ * fxtctl, the fields of a controller's configuration, and those of its other calls. A new
+ * option is a new row, plus a reader if its value has a form of its own.
  */
 #ifndef FXT_LAUNCHER_OPTION_TABLE_H
 #define FXT_LAUNCHER_OPTION_TABLE_H

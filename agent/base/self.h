@@ -287,8 +287,8 @@ void agent_register_rebirth(void (*begin_anew)(void), void (*detach)(void));
  * A signal handler may fork inside a hook. In the child that hook continues with its
  * knowledge of the parent's memory, perhaps after all tests that would detect the fork.
  * Therefore the child gets memory of its own at once. After its rebirth it leaves alone all
- * memory that such a hook may write to. For a fork without these calls only the latter is
- * done, and everything that the hook writes until then reaches the parent.
+ * memory that such a hook may write to. After a fork without these calls the child only
+ * leaves that memory alone. Whatever the hook writes before the rebirth reaches the parent.
  *
  * `child_goes_on` is false for a child that runs a function on a stack of its own instead.
  */

@@ -12,12 +12,12 @@
 #define THUNK_TAIL 18 /* where the jump for tail calls is */
 
 /*
- * What unwinders are told (DWARF expressions; rip is register 16, rsp 7). `o` is the offset
- * within the thunk of the instruction that is executed next:
+ * Unwind rules of a thunk, as DWARF expressions (rip is register 16, rsp register 7). They
+ * find the return address by `o`, the offset of the next instruction within the thunk:
  *
  *   o == 0        the return address is on top of the stack
- *   o == 5        the same, or it is replaced. The latter if the word two below rsp is
- *                 the thunk's: agent_prepared_enter leaves one there, and one in the place
+ *   o == 5        it is replaced if the word two below rsp is this instruction's address,
+ *                 which agent_prepared_enter leaves there; otherwise it is on top
  *   o == 18       it is on top of the stack
  *   other         it is replaced, and in agent_returns: place = rsp - 8
  *

@@ -37,13 +37,13 @@ void agent_entry_list_end(void);
 
 /*
  * Finds the entries that can be used, in the order of their addresses. `entries` has room
- * for `count`. Returns how many there are; `*left_out` more are not to be used:
+ * for `count`. Returns how many there are. `*left_out` more must not be used:
  *
  *   - Functions that call the compiler's hooks are recorded by these.
  *   - Functions that end by a jump to dlopen(), dlsym() and the like. These see who calls
  *     them by the return address, which would be one of ours.
  *
- * Those that are missing have too little room. Under the engine's lock.
+ * The rest of the list has too little room for a jump. Under the engine's lock.
  */
 size_t agent_entry_search(const struct agent_module_tables *module, const uint64_t *list, size_t count,
         struct agent_entry *entries, size_t *left_out);

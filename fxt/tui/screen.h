@@ -58,8 +58,8 @@ struct fxt_key {
 };
 struct fxt_key fxt_screen_key(void);
 
-/* True if a key is waiting that stops the current work, Esc or q. That key is consumed;
- * any other stays in the queue. */
+/* True if a key is waiting that stops the current work: Esc or q. Consumes that key; any
+ * other stays in the queue. */
 bool fxt_screen_stops(void);
 
 #endif

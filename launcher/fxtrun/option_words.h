@@ -20,7 +20,7 @@ const char *fxt_option_words(char *text, char **words, size_t room, int *count);
 /*
  * Reads the project's file in the current directory. Returns its zero-terminated text,
  * which is valid until the next call. NULL: there is no file, or it must not be trusted,
- * because it belongs to another user or others may write to it; the latter is printed.
+ * because it belongs to another user or others may write to it; prints the reason then.
  */
 char *fxt_project_file_read(void);
 

@@ -1,7 +1,7 @@
 /*
  * Checks the program to be traced before anything else is touched. It is found as execvp(3)
  * would find it. It is refused, with a reason, if it cannot be executed or if the dynamic
- * linker would not load the agent into it. The latter is so for programs without a dynamic
+ * linker would not load the agent into it. It would not for programs without a dynamic
  * linker, programs that gain privileges, and programs for another machine or C library:
  * ld.so would silently ignore LD_PRELOAD, or the program would not start. If the program is
  * a script, its interpreter is checked.

@@ -71,8 +71,8 @@ static uint64_t archive_whole_bytes(const struct fxt_archive_writer *a, uint64_t
 	return whole;
 }
 
-/* Another process may have cut the file. What we write then would stand behind a hole, and
- * its names may be in the part that is gone. Under the lock. */
+/* Another process may have cut the file. Later records would stand behind a hole then, and
+ * their names may be in the part that is gone. Under the lock. */
 static void archive_look_for_cut(struct fxt_archive_writer *a)
 {
 	struct stat status;

@@ -13,8 +13,8 @@
 #define DISORDER_NS 100000
 
 /* The greatest apparent lead of a free by another thread before its own block's allocation:
- * a processor reads its clock ahead of instructions that wait, such as those that wait for
- * the memory in which they find the block. */
+ * a processor reads its clock ahead of instructions that still wait, such as the load that
+ * finds the block. */
 #define EARLY_NS 1000
 
 #define ADDRESSES_MIN ((size_t)1 << 16)

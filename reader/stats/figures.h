@@ -8,7 +8,8 @@
 
 #include "functions.h"
 
-/* What losses do to a figure: a trace that lacks calls has less of it, more, or either. */
+/* The effect of losses on a figure: a trace that lacks calls has less of it, more, or
+ * either. */
 enum fxt_loss { FXT_NO_METRIC, FXT_LOSES_LESS, FXT_LOSES_MORE, FXT_LOSES_EITHER };
 
 /* Uses of a figure by its name. */

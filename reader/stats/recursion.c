@@ -131,8 +131,7 @@ static void recursion_add(struct folding *f, uint32_t node)
 		to->max = path->max;
 }
 
-/* Folds totals by node, in their place. Those of the folded tree are the first ones
- * then. */
+/* Folds totals by node, in their place. Then the totals of the folded tree come first. */
 static void recursion_fold_totals(const struct folding *f, uint64_t *totals)
 {
 	uint64_t *folded = fxt_allocate(f->to.count * sizeof(*folded));

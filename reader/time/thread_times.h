@@ -1,5 +1,5 @@
 /*
- * What threads did besides calling functions: whether they ran, by the trace's context
+ * The states of threads, besides their calls: whether they ran, by the trace's context
  * switches, and when the tracer made them wait for room for records. Collected during a
  * scan.
  *

@@ -1,6 +1,6 @@
 /*
- * What each thread did when, from the scheduling records of a trace, and which thread was
- * on which CPU. The timeline consists of stretches of time in which nothing changes.
+ * The states of each thread over time, from the scheduling records of a trace, and which
+ * thread was on which CPU. The timeline consists of stretches of time without a change.
  * Records need not be in order. They are collected during the scan (scan.h); the collection
  * grows with their number, in memory and then in TMPDIR (spill.h).
  *

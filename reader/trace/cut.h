@@ -27,7 +27,7 @@ enum {
 struct fxt_cut {
 	uint64_t what; /* 0: the trace is whole */
 	uint64_t ticks_per_second;
-	uint64_t from, to;   /* the latter is not inside; 0 and UINT64_MAX: no boundary */
+	uint64_t from, to;   /* `to` is not inside; 0 and UINT64_MAX: no boundary */
 	uint64_t start, end; /* of the whole trace, the end not behind `to` */
 };
 

@@ -25,7 +25,7 @@ struct fxt_draft_config {
 	/* The trace that the output is made from. A new file gets its mode, less the
 	 * umask's bits, because an output reveals as much as its trace. */
 	const struct fxt_source_file *source;
-	bool may_be_source;  /* the output may replace the trace itself, whoever owns it */
+	bool may_be_source;  /* the output may replace the trace itself, also if it is foreign */
 	bool may_be_foreign; /* the output may replace another user's file; it stays theirs */
 	bool is_named;       /* the draft has a name while it is written */
 };

@@ -156,10 +156,10 @@ static const struct {
         [FXT_RECORD_LARGE] = {36, 0xff}, /* its type and format */
 };
 
-/* What becomes of records of a kind in a recovered archive if their provider's records are
- * collected again: those of an agent come again, those of the manager are kept. So is an
- * initialization record, because it may stand before the first of a provider's live sums
- * (writer/engine/heap.h). */
+/* Whether a recovered archive keeps the records of a kind if their provider's records are
+ * collected again. Those of an agent come again, those of the manager are kept. An
+ * initialization record is kept too, because it may stand before the first of a provider's
+ * live sums (writer/engine/heap.h). */
 #define KEPT  true
 #define AGAIN false
 
@@ -172,7 +172,7 @@ static const struct {
 #define WITHOUT_METADATA FXT_LARGE_RECORD_BLOB | FXT_LARGE_BLOB_WITHOUT_METADATA << 4
 
 /* The kinds, in the order in which fxt info lists them: name, record type, subtype, recovery,
- * fields. Those of one name are neighbours. */
+ * fields. Kinds of one name are neighbours. */
 #define KINDS                                                                                     \
 	KIND("magic", METADATA, FXT_METADATA_TRACE_INFO, KEPT, magic)                             \
 	KIND("provider-info", METADATA, FXT_METADATA_PROVIDER_INFO, KEPT, provider_info)          \

@@ -1,5 +1,5 @@
 /*
- * What the records of the format consist of. One table, in fields.c, has the fields of each
+ * The fields of the records of the format. One table, in fields.c, has the fields of each
  * kind of record in their order. Decoding follows it, and so does everything that treats
  * all kinds alike: fxt dump, the rules of fxt check, what fxt cut keeps, what fxt merge
  * changes. A new kind of record is a row of that table.

@@ -1,8 +1,8 @@
 /*
  * A long array of items of one size, which is written once from its beginning and then read
  * anywhere. A short array is in memory; a longer one continues in a file without a name in
- * TMPDIR. What a reader has to remember of every block, or of every odd record, therefore
- * takes no more memory for a longer trace.
+ * TMPDIR. A reader that remembers something of every block, or of every odd record,
+ * therefore needs no more memory for a longer trace.
  *
  * If the file cannot be made or written, the program ends with status 2 and one line, as it
  * does when it is out of memory (index.h).

@@ -12,7 +12,7 @@
 #include "writer/format/format.h"
 #include "writer/engine/waits.h"
 
-/* What a collection knows of a slot before it comes to the slot itself. */
+/* Facts about a slot that a collection knows before it comes to the slot itself. */
 struct fxt_slot_note {
 	uint64_t committed; /* sampled before any record was taken */
 	/* From the slices seen so far (fxt_collect_on_slices): the earliest start, 0 =

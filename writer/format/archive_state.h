@@ -19,7 +19,7 @@
 
 enum fxt_archive_end { FXT_ARCHIVE_UNFINISHED = 0, FXT_ARCHIVE_FINISHED = 1, FXT_ARCHIVE_RECOVERED = 2 };
 
-/* What readers report about an unfinished archive. */
+/* Readers report this about an unfinished archive. */
 #define FXT_ARCHIVE_UNFINISHED_TEXT                                                                      \
 	"fxtrun was killed before it wrote the end; in streaming mode the trace has all calls that had " \
 	"returned a second before, in other modes the contents of the buffers are missing"

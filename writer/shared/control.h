@@ -47,7 +47,7 @@ enum fxt_clock_kind {
 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
 
-/* What a start does with the data of earlier recordings (Fuchsia's buffer dispositions). */
+/* A start treats the data of earlier recordings so (Fuchsia's buffer dispositions). */
 enum fxt_start_mode {
 	FXT_START_CLEAR_ENTIRE = 1, /* drops all of it */
 	/* drops the records and keeps the names with their indices; drops all of it in
@@ -78,9 +78,9 @@ static inline uint32_t fxt_session_command_next(
 	return ((last >> 4) + 1) << 4 | start_mode << 2 | command;
 }
 
-/* What is recorded of the heap: nothing; every object; the objects that a sampling by bytes
- * picks; the sums alone; every object of a process that has instrumented code, from the
- * moment it has. */
+/* The objects of the heap that are recorded: none; all; those that a sampling by bytes
+ * picks; none but the sums; all of a process that has instrumented code, from the moment it
+ * has. */
 enum fxt_heap_mode {
 	FXT_HEAP_OFF = 0,
 	FXT_HEAP_OBJECTS = 1,
@@ -106,7 +106,7 @@ enum fxt_heap_stacks {
 #define FXT_TRIGGERS_END   1u /* calls of some functions raise a trigger when they end */
 #define FXT_TRIGGERS_BEGIN 2u /* and when they begin */
 
-/* What the process itself does when a call raises a trigger. */
+/* The process does this itself when a call raises a trigger. */
 enum fxt_call_trigger_action {
 	FXT_CALL_TELLS = 0, /* nothing: the manager is notified and does the rest */
 	FXT_CALL_STARTS,    /* records the calls that begin from then on */
