@@ -225,7 +225,7 @@ const char *fxt_record_filter_unmatched(
 		const struct fxt_record_filter_rule *rule = &filter->rules[*index];
 
 		*kind = rule->kind;
-		if (!load_relaxed(&rule->has_matched))
+		if (rule->kind != FXT_RECORD_FILTER_MUTED && !load_relaxed(&rule->has_matched))
 			return rule->text;
 	}
 	return NULL;

@@ -88,7 +88,8 @@ unsigned fxt_record_filter_under(const struct fxt_record_filter *filter, const s
 uint64_t fxt_record_filter_limit(const struct fxt_record_filter *filter, enum fxt_record_filter_kind kind,
         const struct fxt_location *function, uint64_t general);
 
-/* Finds a rule that has matched no function so far. The search starts at `*index`, which
+/* Finds a rule that has matched no function so far; muted names are not searched, because
+ * they are those of functions that were called. The search starts at `*index`, which
  * becomes the index of the rule found; `*kind` becomes its kind. Returns its pattern, or
  * NULL if there is no further one. */
 const char *fxt_record_filter_unmatched(

@@ -84,6 +84,7 @@ teardown()
 		said = re.search(r"fxtrun: muted by --auto: hot since ([\d.]+ \w+): ([\d,]+) calls recorded until then\n", errors)
 		assert said and said[2] == f"{calls:,}", errors
 		assert "fxtrun: fxt suggest x.fxt prints options that exclude them from the beginning\n" in errors, errors
+		assert "matches no function" not in errors, errors
 		assert not faults("x.fxt"), faults("x.fxt")
 
 		def fxt(*words):

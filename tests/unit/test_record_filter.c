@@ -120,6 +120,8 @@ static void muted(void **state)
 {
 	static const char *const names[] = {"row::operator[](int)", "file:x", "/a/", "open(char const*)"};
 	struct fxt_record_filter filter = {0}, copy = {0};
+	enum fxt_record_filter_kind kind;
+	size_t at = 0;
 	char text[64];
 
 	(void)state;
@@ -138,6 +140,8 @@ static void muted(void **state)
 	assert_false(
 	        fxt_record_filter_excludes(&copy, &(struct fxt_location){.name = "open", .name_bytes = 4}));
 	assert_int_equal(fxt_record_filter_describe(&copy, text, sizeof(text)), 0);
+	/* No user wrote these names, so none of them can be a mistake. */
+	assert_null(fxt_record_filter_unmatched(&copy, &at, &kind));
 	fxt_record_filter_free(&copy);
 }
 
