@@ -62,6 +62,27 @@ void agent_notice(const char *piece, ...)
 		agent_write_unsignalled(2, line, length, -1);
 }
 
+/* strerror() depends on the locale. These are the errors of files and sockets. */
+const char *agent_error(long error)
+{
+	static const struct {
+		int error;
+		const char *text;
+	} errors[] = {{EACCES, "Permission denied"}, {EAGAIN, "it does not answer"},
+	        {EDQUOT, "Disk quota exceeded"}, {EFBIG, "File too large"}, {EIO, "Input/output error"},
+	        {EISDIR, "Is a directory"}, {EMFILE, "Too many open files"},
+	        {ENAMETOOLONG, "File name too long"}, {ENFILE, "Too many open files in system"},
+	        {ENODEV, "No such device"}, {ENOENT, "No such file or directory"},
+	        {ENOMEM, "Cannot allocate memory"}, {ENOSPC, "No space left on device"},
+	        {ENOTDIR, "Not a directory"}, {ENXIO, "No such device or address"},
+	        {EPERM, "Operation not permitted"}, {EPIPE, "Broken pipe"}, {EROFS, "Read-only file system"}};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (errors[i].error == error)
+			return errors[i].text;
+	return "the system refuses it";
+}
+
 const char *agent_number(char buffer[24], uint64_t number)
 {
 	buffer[fxt_put_digits(buffer, number, 10)] = 0;

@@ -190,7 +190,6 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	struct fxt_welcome welcome;
 	int fds[2] = {-1, -1};
 	const char *trouble = NULL;
-	char number[24];
 	long result;
 	long fd = handshake_connect(path);
 
@@ -199,8 +198,8 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
 		return AGENT_UNREACHED;
 	if (fd < 0) {
-		agent_notice("cannot reach the trace manager at ", path, " (errno ",
-		        agent_number(number, (uint64_t)-fd), "); running untraced", NULL);
+		agent_notice("cannot reach the trace manager at ", path, ": ", agent_error(-fd),
+		        "; running untraced", NULL);
 		return AGENT_UNREACHED;
 	}
 	if (!handshake_is_of_our_user((int)fd)) {

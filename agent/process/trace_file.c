@@ -27,10 +27,12 @@ static struct {
 	struct timespec born; /* CLOCK_REALTIME_COARSE, the source of file times */
 } file;
 
-static void trace_file_fail(const char *what)
+/* `why` may be NULL. */
+static void trace_file_fail(const char *what, const char *why)
 {
 	if (!file.failed)
-		agent_notice(what, " ", file.path, "; the trace ends here", NULL);
+		agent_notice(
+		        what, " ", file.path, why ? ": " : "", why ? why : "", "; the trace ends here", NULL);
 	file.failed = true;
 }
 
@@ -157,15 +159,18 @@ bool agent_trace_file_open(void)
 	}
 	if (error >= 0)
 		return true;
-	trace_file_fail(error == -EBUSY   ? "another process writes"
-	                : error == -EPERM ? "another user has put there"
-	                                  : "cannot open");
+	if (error == -EBUSY || error == -EPERM)
+		trace_file_fail(
+		        error == -EBUSY ? "another process writes" : "another user has put there", NULL);
+	else
+		trace_file_fail("cannot open", agent_error(-error));
 	return false;
 }
 
 /* ---- writing ---- */
 
-static bool trace_file_write(const uint8_t *next, uint64_t bytes)
+/* Returns 0, or an errno value. */
+static long trace_file_write(const uint8_t *next, uint64_t bytes)
 {
 	while (bytes) {
 		long written = agent_write_unsignalled(file.fd, next, bytes, (int64_t)file.written);
@@ -173,22 +178,23 @@ static bool trace_file_write(const uint8_t *next, uint64_t bytes)
 		if (written == -EINTR)
 			continue;
 		if (written <= 0)
-			return false;
+			return written ? -written : ENOSPC;
 		next += written;
 		bytes -= (uint64_t)written;
 		file.written += (uint64_t)written;
 	}
-	return true;
+	return 0;
 }
 
 void agent_trace_file_append(const void *data, uint64_t bytes)
 {
 	uint64_t before = file.written;
+	long error = file.failed ? 0 : trace_file_write(data, bytes);
 
-	if (file.failed || trace_file_write(data, bytes))
+	if (!error)
 		return;
 	sys_call(SYS_ftruncate, file.fd, before, 0, 0);
-	trace_file_fail("cannot write to");
+	trace_file_fail("cannot write to", agent_error(error));
 }
 
 void agent_trace_file_patch(uint64_t offset, const void *data, uint64_t bytes)

@@ -65,7 +65,7 @@ all_told()
 		timeout 60 env LD_PRELOAD="$build/libfxtagent.so" FXT_OUTPUT="$PWD/trace.fxt" ./program $how 2>said || status=$?
 		[ $status = 4 ]
 		case $how in
-		files) grep -x "fxt: cannot open $PWD/trace.fxt; the trace ends here" said ;;
+		files) grep -x "fxt: cannot open $PWD/trace.fxt: Too many open files; the trace ends here" said ;;
 		memory) [ "$(decode slices trace.fxt | awk -F'\t' '$3 == "function"' | wc -l)" = 101 ] ;;
 		*) grep -x "fxt: the program confines itself (seccomp), so nothing more can be written; its trace ends here" said ;;
 		esac

@@ -33,7 +33,7 @@ slow_symbolizer()
 			status=${PIPESTATUS[0]}
 			[ "$status" = 4 ]
 			grep -x "0 signals" out
-			grep -x "fxt: cannot write to $PWD/limited.fxt; the trace ends here" out
+			grep -x "fxt: cannot write to $PWD/limited.fxt: File too large; the trace ends here" out
 			[ "$(stat -c %s limited.fxt)" -le $bytes ]
 			# Its standard error has no reader any more.
 			{ alone FXT_OUTPUT=limited.fxt ./file_limit $bytes 50000 $handled || echo $? >status; } 2> >(:) | cat >out
@@ -126,6 +126,7 @@ hidden()
 		fxt check trace.fxt
 		[ "$(calls_of trace.fxt in_orphan)" = 0 ]
 		grep " ($2 ran untraced)\$" said
+		grep -E '^fxt: cannot reach the trace manager at .*: Too many open files; running untraced$' said
 	}
 	orphans child 1
 	orphans grandchild 2
