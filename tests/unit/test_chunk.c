@@ -406,6 +406,17 @@ static void quit(void **state)
 	rig_end(&rig);
 }
 
+/* The wait that the manager tells is the sum of the slices that show it. */
+static void check_waits(const struct rig *rig)
+{
+	uint64_t waited = 0;
+
+	for (size_t i = 0; i < rig->trace.count; i++)
+		if (rig->trace.events[i].kind == EVENT_WAIT)
+			waited += rig->trace.events[i].end - rig->trace.events[i].start;
+	assert_int_equal(rig->collector.waited_ticks, waited);
+}
+
 /* The manager's heart beats, but it does not save: threads wait, for longer than a dead manager is waited
  * for. */
 static void slow_manager_is_waited_for(void **state)
@@ -430,6 +441,7 @@ static void slow_manager_is_waited_for(void **state)
 	check_worker(&worker, true);
 	assert_int_equal(worker.caller.slot->lost, 0);
 	assert_true(trace_count(&rig.trace, EVENT_WAIT, 0) > 0);
+	check_waits(&rig);
 	trace_check_nesting(&rig.trace);
 	rig_end(&rig);
 }
@@ -475,6 +487,7 @@ static void dead_manager_is_not(void **state)
 	rig_collect(&rig, FXT_ENDED_NORMALLY);
 	check_worker(&dead, true);
 	check_worker(&revived, true);
+	check_waits(&rig);
 	trace_check_nesting(&rig.trace);
 	rig_end(&rig);
 }

@@ -135,6 +135,7 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_thread_writer *wr
 		uint64_t start = fxt_later(wait_start, writer->last + e->step);
 
 		store_relaxed(&writer->last, fxt_later(fxt_clock_ticks(e->clock), start));
+		e->control->waited_ticks += writer->last - start;
 		chunk_put_slice(e, writer, fxt_string_index(FXT_KNOWN_WAITED), start, writer->last, NULL);
 	}
 }
@@ -284,8 +285,6 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_thread_writer *writer, u
 		        (chunk_manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK ||
 		                load_relaxed(&sys_confinement) != SYS_FREE))
 			outcome = FULL;
-		if (wait_start && outcome != WAIT && outcome != HELD)
-			e->control->waited_ticks += fxt_clock_ticks(e->clock) - wait_start;
 		if (outcome == TAKEN) {
 			chunk_explain_gap(e, writer, wait_start);
 		} else if (outcome == FULL) { /* no smaller record may come before the loss is shown */

@@ -256,7 +256,8 @@ struct fxt_control {
 	uint64_t overwritten_recycled;
 	/* the part of lost_recycled that no slice in the trace shows */
 	uint64_t unshown_recycled;
-	/* ticks that threads waited for the manager, summed over all threads */
+	/* ticks that threads waited for the manager, summed over all threads: the lengths of
+	 * the slices "fxt: waited". A wait that ended without room is part of a loss instead */
 	uint64_t waited_ticks;
 	uint64_t threads; /* how many threads have recorded so far */
 	/* a sequence lock around each change of which thread has which chunk: odd while one
