@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/manager/output.h"
+#include "reader/stats/rank.h"
 #include "reader/trace/tables.h"
 
 /* Calls in a batch; batches for warming up the caches, which are not counted; batches that
@@ -76,20 +77,13 @@ static bool calibration_read(const struct fxt_archive *archive, struct costs *co
 	return calls == (WARM_UP + BATCHES) * (LEAVES + 1);
 }
 
-static int calibration_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Other programs and page faults can only lengthen a batch, so the fastest quarter is free
  * of them. The difference between the fastest batch and the median is taken as the
  * error. */
 static struct fxt_call_cost calibration_evaluate(struct costs *costs)
 {
-	qsort(costs->within, BATCHES, sizeof(double), calibration_compare);
-	qsort(costs->whole, BATCHES, sizeof(double), calibration_compare);
+	fxt_sort_doubles(costs->within, BATCHES);
+	fxt_sort_doubles(costs->whole, BATCHES);
 	double within = costs->within[BATCHES / 4], whole = costs->whole[BATCHES / 4];
 
 	return (struct fxt_call_cost){

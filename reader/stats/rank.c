@@ -19,11 +19,16 @@ static int rank_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+void fxt_sort_doubles(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), rank_compare);
+}
+
 double fxt_median(double *values, size_t count)
 {
 	if (count == 0)
 		return NAN;
-	qsort(values, count, sizeof(*values), rank_compare);
+	fxt_sort_doubles(values, count);
 	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
@@ -34,7 +39,7 @@ static struct ranks rank_all(const double *first, size_t first_count, const doub
 
 	memcpy(sorted, first, first_count * sizeof(*sorted));
 	memcpy(sorted + first_count, second, (count - first_count) * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), rank_compare);
+	fxt_sort_doubles(sorted, count);
 	for (size_t begin = 0, end; begin < count; begin = end) {
 		double value = sorted[begin];
 

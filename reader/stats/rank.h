@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Sorts values, which have no NaN, in ascending order. */
+void fxt_sort_doubles(double *values, size_t count);
+
 /* The median of values, which are put in order; NAN if there are none. */
 double fxt_median(double *values, size_t count);
 
