@@ -19,13 +19,6 @@ static int keep_by_koids(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-static int keep_by_koid(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 static int keep_by_process(const void *left, const void *right)
 {
 	const struct fxt_koids *a = left, *b = right;
@@ -48,7 +41,7 @@ static void keep_find_threads(struct fxt_keep *k)
 		k->threads[k->thread_count++] = t->threads[i];
 	}
 	qsort(k->threads, k->thread_count, sizeof(*k->threads), keep_by_koids);
-	qsort(k->koids, k->thread_count, sizeof(*k->koids), keep_by_koid);
+	k->koid_count = fxt_sort_koids(k->koids, k->thread_count);
 }
 
 bool fxt_keep_has_thread(const struct fxt_keep *k, struct fxt_koids thread)
@@ -67,8 +60,7 @@ bool fxt_keep_has_process(const struct fxt_keep *k, uint64_t process)
 
 bool fxt_keep_has_koid(const struct fxt_keep *k, uint64_t thread)
 {
-	return !k->filter->threads ||
-	       bsearch(&thread, k->koids, k->thread_count, sizeof(*k->koids), keep_by_koid);
+	return !k->filter->threads || fxt_find_koid(k->koids, k->koid_count, thread);
 }
 
 /* ---- bits ---- */

@@ -34,7 +34,7 @@ struct fxt_keep {
 	struct fxt_koids *threads; /* the chosen ones, by process and thread; unused if
 	                              all are chosen */
 	uint64_t *koids;           /* koids of the same, sorted */
-	size_t thread_count;
+	size_t thread_count, koid_count;
 	bool has_profiles; /* the trace has heap profiles for viewers; none is kept */
 };
 

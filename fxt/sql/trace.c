@@ -20,13 +20,6 @@ static bool trace_is_mark(struct fxt_span name)
 	return fxt_ends_with(name, ": wakes a waiter") || fxt_ends_with(name, ": a new thread");
 }
 
-static int trace_compare_koids(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* Finds every process that was described or has a thread. */
 static void trace_find_processes(struct fxt_sql_trace *trace)
 {
@@ -43,8 +36,8 @@ static void trace_find_processes(struct fxt_sql_trace *trace)
 	trace->process_of = fxt_resize(NULL, t->thread_count, sizeof(*trace->process_of));
 	trace->threads_of = fxt_allocate((trace->process_count + 1) * sizeof(*trace->threads_of));
 	for (size_t i = 1; i < t->thread_count; i++) {
-		const uint64_t *process = bsearch(&t->threads[i].process, trace->processes,
-		        trace->process_count, sizeof(*process), trace_compare_koids);
+		const uint64_t *process =
+		        fxt_find_koid(trace->processes, trace->process_count, t->threads[i].process);
 
 		trace->process_of[i] = (uint32_t)(process - trace->processes);
 		trace->threads_of[trace->process_of[i]]++;

@@ -92,10 +92,13 @@ FIELDS(process_object) = {KERNEL_OBJECT_FIELDS(PROCESS_KOID)};
 FIELDS(thread_object) = {KERNEL_OBJECT_FIELDS(THREAD_KOID)};
 FIELDS(kernel_object) = {KERNEL_OBJECT_FIELDS(NUMBER)};
 
+#define SCHEDULING_FIELDS(cpu_bit, cpu_bits)                           \
+	FIELD(NUMBER, BITS(60, 4), NULL, 0, VIEW(scheduling.type)),    \
+	        FIELD(TICKS, WORD, "time", 0, VIEW(scheduling.ticks)), \
+	        FIELD(CPU, BITS(cpu_bit, cpu_bits), "cpu", 0, VIEW(scheduling.cpu))
+
 FIELDS(context_switch) = {
-        FIELD(NUMBER, BITS(60, 4), NULL, 0, VIEW(scheduling.type)),
-        FIELD(TICKS, WORD, "time", 0, VIEW(scheduling.ticks)),
-        FIELD(CPU, BITS(20, 16), "cpu", 0, VIEW(scheduling.cpu)),
+        SCHEDULING_FIELDS(20, 16),
         FIELD(THREAD_KOID, WORD, "out", 0, VIEW(scheduling.outgoing.thread)),
         FIELD(NUMBER, BITS(36, 4), "state", 0, VIEW(scheduling.outgoing_state)),
         FIELD(THREAD_KOID, WORD, "in", 0, VIEW(scheduling.incoming.thread)),
@@ -103,17 +106,13 @@ FIELDS(context_switch) = {
 };
 
 FIELDS(thread_wakeup) = {
-        FIELD(NUMBER, BITS(60, 4), NULL, 0, VIEW(scheduling.type)),
-        FIELD(TICKS, WORD, "time", 0, VIEW(scheduling.ticks)),
-        FIELD(CPU, BITS(20, 16), "cpu", 0, VIEW(scheduling.cpu)),
+        SCHEDULING_FIELDS(20, 16),
         FIELD(THREAD_KOID, WORD, "thread", 0, VIEW(scheduling.incoming.thread)),
         FIELD(ARGUMENTS, BITS(16, 4), NULL, 0, VIEW(arguments)),
 };
 
 FIELDS(legacy_context_switch) = {
-        FIELD(NUMBER, BITS(60, 4), NULL, 0, VIEW(scheduling.type)),
-        FIELD(TICKS, WORD, "time", 0, VIEW(scheduling.ticks)),
-        FIELD(CPU, BITS(16, 8), "cpu", 0, VIEW(scheduling.cpu)),
+        SCHEDULING_FIELDS(16, 8),
         FIELD(THREAD, BITS(28, 8), "out", 0, VIEW(scheduling.outgoing)),
         FIELD(NUMBER, BITS(24, 4), "state", 0, VIEW(scheduling.outgoing_state)),
         FIELD(NUMBER, BITS(44, 8), "priority", 0, VIEW(scheduling.outgoing_priority)),

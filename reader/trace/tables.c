@@ -349,6 +349,11 @@ size_t fxt_sort_koids(uint64_t *koids, size_t count)
 	return left;
 }
 
+const uint64_t *fxt_find_koid(const uint64_t *koids, size_t count, uint64_t koid)
+{
+	return bsearch(&koid, koids, count, sizeof(*koids), tables_compare_koids);
+}
+
 /* The id of a thread; for a heap or fault track, of the thread that it belongs to. */
 static uint32_t tables_thread_of_row(struct fxt_tables *t, struct fxt_koids koids)
 {

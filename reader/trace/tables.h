@@ -135,6 +135,9 @@ static inline struct fxt_span fxt_tables_object_text(
 /* Puts koids in order, and each of them there once; returns how many are left. */
 size_t fxt_sort_koids(uint64_t *koids, size_t count);
 
+/* Finds a koid among koids in order; NULL: it is not there. */
+const uint64_t *fxt_find_koid(const uint64_t *koids, size_t count, uint64_t koid);
+
 /* The text of a reference, or of an inline string; adds nothing to the tables. */
 static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_string string)
 {
