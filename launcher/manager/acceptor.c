@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "admission.h"
+#include "descriptors.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
 #include "writer/shared/sys.h"
@@ -36,38 +37,17 @@ static void acceptor_end_pending(struct fxt_pending_connection *pending)
 	pending->connection.fd = -1;
 }
 
-/* Sends the bytes with up to two descriptors. */
-static bool acceptor_send(int connection, void *bytes, size_t count, const int *fds, size_t fd_count)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
-	} control = {0};
-	struct iovec data = {bytes, count};
-	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-
-	if (fd_count) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(fd_count * sizeof(int));
-		memcpy(CMSG_DATA(&control.header), fds, fd_count * sizeof(int));
-	}
-	return sendmsg(connection, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)count;
-}
-
 /* A process is recorded even without the common memory. */
 static bool acceptor_send_welcome(int connection, struct fxt_welcome *welcome,
         const struct fxt_memory *memory, const struct fxt_ledger *ledger)
 {
 	if (!memory)
-		return acceptor_send(connection, welcome, sizeof(*welcome), NULL, 0);
-	if (!acceptor_send(
+		return fxt_descriptors_send(connection, welcome, sizeof(*welcome), NULL, 0);
+	if (!fxt_descriptors_send(
 	            connection, welcome, sizeof(*welcome), (int[]){memory->buffer_fd, memory->control_fd}, 2))
 		return false;
 	if (ledger)
-		acceptor_send(connection, (char[]){0}, 1, &ledger->common_fd, 1);
+		fxt_descriptors_send(connection, (char[]){0}, 1, &ledger->common_fd, 1);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "threads.h"
 #include "reader/trace/compressed.h"
 #include "writer/shared/atomics.h"
 #include "writer/format/format.h"
@@ -222,8 +223,6 @@ static void compressor_free(struct fxt_compressor *c)
 
 int fxt_compressor_begin(struct fxt_compressor *c, struct fxt_compressor_queue *queue, int fd)
 {
-	pthread_condattr_t condition;
-	pthread_attr_t attributes;
 	int error;
 
 	*c = (struct fxt_compressor){
@@ -233,15 +232,9 @@ int fxt_compressor_begin(struct fxt_compressor *c, struct fxt_compressor_queue *
 		compressor_free(c);
 		return error;
 	}
-	pthread_condattr_init(&condition);
-	pthread_condattr_setclock(&condition, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->work, &condition);
-	pthread_cond_init(&c->done, &condition);
-	pthread_condattr_destroy(&condition);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	error = pthread_create(&c->thread, &attributes, compressor_run, c);
-	pthread_attr_destroy(&attributes);
+	fxt_condition_begin(&c->work);
+	fxt_condition_begin(&c->done);
+	error = fxt_thread_start(&c->thread, STACK_BYTES, compressor_run, c);
 	if (error)
 		compressor_free(c);
 	else

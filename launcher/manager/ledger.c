@@ -10,15 +10,11 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "descriptors.h"
 #include "writer/shared/atomics.h"
 #include "writer/shared/handshake.h"
 
-enum { DESCRIPTORS = 2, SOCKET_BYTES = 16384 };
-
-union ledger_rights {
-	struct cmsghdr header;
-	char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
-};
+enum { SOCKET_BYTES = 16384 };
 
 /* Sealed, because a program that made it shorter would kill its readers. */
 static int ledger_open_common(struct fxt_ledger *ledger)
@@ -71,21 +67,10 @@ void fxt_ledger_send(const struct fxt_ledger *ledger, enum fxt_ledger_kind kind,
         const int *fds, unsigned count)
 {
 	struct fxt_ledger_message message = {kind, number};
-	struct iovec data = {&message, sizeof(message)};
-	struct msghdr header = {.msg_iov = &data, .msg_iovlen = 1};
-	union ledger_rights rights = {0};
 
 	if (!ledger->entries)
 		return;
-	if (count) {
-		header.msg_control = rights.bytes;
-		header.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		rights.header.cmsg_level = SOL_SOCKET;
-		rights.header.cmsg_type = SCM_RIGHTS;
-		rights.header.cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(&rights.header), fds, count * sizeof(int));
-	}
-	sendmsg(ledger->to_supervisor, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+	fxt_descriptors_send(ledger->to_supervisor, &message, sizeof(message), fds, count);
 }
 
 void fxt_ledger_clear(const struct fxt_ledger *ledger)
@@ -175,22 +160,7 @@ bool fxt_ledger_is_dropped(const struct fxt_ledger *ledger, const struct fxt_led
 
 bool fxt_ledger_receive(const struct fxt_ledger *ledger, struct fxt_ledger_message *message, int fds[2])
 {
-	struct iovec data = {message, sizeof(*message)};
-	union ledger_rights rights = {0};
-	struct msghdr header = {.msg_iov = &data,
-	        .msg_iovlen = 1,
-	        .msg_control = rights.bytes,
-	        .msg_controllen = sizeof(rights.bytes)};
-	struct cmsghdr *control;
-
-	fds[0] = fds[1] = -1;
-	if (recvmsg(ledger->from_manager, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) !=
-	        (ssize_t)sizeof(*message))
-		return false;
-	control = CMSG_FIRSTHDR(&header);
-	if (control && control->cmsg_type == SCM_RIGHTS)
-		memcpy(fds, CMSG_DATA(control), control->cmsg_len - CMSG_LEN(0));
-	return true;
+	return fxt_descriptors_receive(ledger->from_manager, message, sizeof(*message), fds);
 }
 
 const struct fxt_ledger_page *fxt_ledger_page(const struct fxt_ledger_entry *entry)

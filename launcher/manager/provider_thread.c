@@ -8,6 +8,7 @@
 #include "description.h"
 #include "packets.h"
 #include "results.h"
+#include "threads.h"
 #include "writer/shared/clock.h"
 #include "writer/engine/heap.h"
 #include "writer/shared/sys.h"
@@ -146,19 +147,15 @@ static void *provider_run(void *argument)
 
 int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_config *config)
 {
-	pthread_attr_t attributes;
 	int error;
 
 	fxt_provider_prepare(p, config);
 	fxt_sched_add(p->sched, p->pid, p->own_pid, p->process_koid, p->memory.control);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	/* Without names there are no decisions, and the first call of each function would
 	 * wait for one. */
 	error = config->awaits_decisions && p->resolver && !p->records.names
 	                ? ENOMEM
-	                : pthread_create(&p->thread, &attributes, provider_run, p);
-	pthread_attr_destroy(&attributes);
+	                : fxt_thread_start(&p->thread, STACK_BYTES, provider_run, p);
 	if (error) {
 		fxt_record_writer_end(&p->records);
 		fxt_sched_remove(p->sched, p->memory.control);

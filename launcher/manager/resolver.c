@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "names.h"
+#include "threads.h"
 #include "writer/shared/atomics.h"
 
 enum { STACK_BYTES = 16 << 20 }; /* demangling is recursive */
@@ -138,26 +139,16 @@ static void *resolver_run(void *argument)
 
 void fxt_resolver_open(struct fxt_resolver *resolver)
 {
-	pthread_condattr_t condition;
-
 	*resolver = (struct fxt_resolver){.lock = PTHREAD_MUTEX_INITIALIZER};
-	pthread_condattr_init(&condition);
-	pthread_condattr_setclock(&condition, CLOCK_MONOTONIC);
-	pthread_cond_init(&resolver->work, &condition);
-	pthread_cond_init(&resolver->answered, &condition);
-	pthread_condattr_destroy(&condition);
+	fxt_condition_begin(&resolver->work);
+	fxt_condition_begin(&resolver->answered);
 }
 
 static bool resolver_start_thread(struct fxt_resolver *resolver)
 {
-	pthread_attr_t attributes;
-
-	if (resolver->has_thread)
-		return true;
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	resolver->has_thread = pthread_create(&resolver->thread, &attributes, resolver_run, resolver) == 0;
-	pthread_attr_destroy(&attributes);
+	if (!resolver->has_thread)
+		resolver->has_thread =
+		        fxt_thread_start(&resolver->thread, STACK_BYTES, resolver_run, resolver) == 0;
 	return resolver->has_thread;
 }
 
