@@ -42,7 +42,7 @@ WERROR   ?= $(filter true,$(CI))
 WARN      = -Wall -Wextra $(if $(WERROR),-Werror)
 BASE      = -std=gnu11 -D_GNU_SOURCE -DFXT_VERSION='"$(VERSION)"' -I. $(WARN) $(if $(DEBUG),-DFXT_DEBUG) -MMD -MP
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
-# The agent runs inside foreign programs: nothing exported but agent.map, no stack protector (its helper thread has no
+# The agent runs inside foreign programs: nothing exported but EXPORT functions, no stack protector (its helper thread has no
 # thread control block of its own), no lazy binding in a hook. It is never sanitized: its host may be, or may not.
 AGENT    := -fPIC -fvisibility=hidden -fno-stack-protector -fno-plt -fno-tree-slp-vectorize -ftls-model=initial-exec -fno-exceptions
 # Calls of prepared entries save the 128-bit registers, whatever the user's CFLAGS have (agent/hook/prepared.c).
@@ -85,8 +85,10 @@ examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc))
 .PHONY: all
 all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
 
-$(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
-	$(call say,LINK,$@)$(CC) -shared -Wl,-z,initfirst,-z,now,-z,relro,-z,defs,-z,separate-code,--version-script=agent/agent.map -Wl,--section-start=.agent_thunks=0x800000 -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
+# No version script: programs ask for libc's own versions of the interposed functions, which only an unversioned symbol
+# satisfies.
+$(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src))
+	$(call say,LINK,$@)$(CC) -shared -Wl,-z,initfirst,-z,now,-z,relro,-z,defs,-z,separate-code,--exclude-libs,ALL -Wl,--section-start=.agent_thunks=0x800000 -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
 # What the archives need of Debian's libraries.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread

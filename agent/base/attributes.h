@@ -2,8 +2,7 @@
 #ifndef FXT_AGENT_ATTRIBUTES_H
 #define FXT_AGENT_ATTRIBUTES_H
 
-/* Makes a function visible to the program; it stands in agent.map too. All others are
- * hidden. */
+/* Makes a function visible to the program. All others are hidden. */
 #define EXPORT __attribute__((visibility("default")))
 
 /* Declares a variable of the agent's that a hook touches. Without this the compiler assumes

@@ -24,10 +24,10 @@ enum fxt_wait_subject {
 	FXT_WAIT_FOR_EVENT, /* what the name says; the reference has nothing */
 };
 
-/* The calls that wait: their names, their subjects, and whether waiting is their purpose
- * (true), or they mostly find done what they ask for (false). For each there is a constant
- * FXT_WAIT_name, which both processes know. */
-#define FXT_WAITS(CALL)                                \
+/* The functions that wait: their names, their subjects, and whether waiting is their purpose
+ * (true), or they mostly find done what they ask for (false). The agent interposes each of
+ * them. */
+#define FXT_WAIT_FUNCTIONS(CALL)                       \
 	CALL(pthread_mutex_lock, OBJECT, true)         \
 	CALL(pthread_mutex_timedlock, OBJECT, true)    \
 	CALL(pthread_mutex_clocklock, OBJECT, true)    \
@@ -112,7 +112,12 @@ enum fxt_wait_subject {
 	CALL(getnameinfo, EVENT, false)                \
 	CALL(gethostbyname, EVENT, false)              \
 	CALL(msync, EVENT, false)                      \
-	CALL(sync, EVENT, false)                       \
+	CALL(sync, EVENT, false)
+
+/* All calls that wait, with the system call. For each there is a constant FXT_WAIT_name,
+ * which both processes know. */
+#define FXT_WAITS(CALL)          \
+	FXT_WAIT_FUNCTIONS(CALL) \
 	CALL(futex, OBJECT, false)
 
 #define FXT_WAIT_CONSTANT(name, subject, is_purpose) FXT_WAIT_##name,
