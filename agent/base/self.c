@@ -130,6 +130,12 @@ void agent_set_recording(enum agent_recording recording)
 	                                                          : AGENT_QUIET);
 }
 
+void agent_set_begun(void)
+{
+	if (load_relaxed(&agent_recording) == AGENT_QUIET)
+		agent_set_recording(AGENT_QUIET);
+}
+
 void agent_set_noting(bool is_noting)
 {
 	int32_t before = is_noting ? AGENT_QUIET : AGENT_GENERAL;

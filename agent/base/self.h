@@ -111,6 +111,10 @@ extern HIDDEN int32_t agent_hooks;
 void agent_set_recording(enum agent_recording recording);
 void agent_set_noting(bool is_noting);
 
+/* Call this once the agent has begun. Hooks then return early if nothing is recorded. Until
+ * then agent_hooks sends them to the slow path, which finds out whether the agent has begun. */
+void agent_set_begun(void);
+
 /* The value while calls are recorded. */
 enum agent_recording agent_recording_of_calls(void);
 

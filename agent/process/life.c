@@ -110,9 +110,7 @@ static void life_begin_session(void)
 	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
 	agent_session_command_carry_out();
 	agent_entries_follow_recording(false);
-	/* Lets hooks know that the agent has begun. */
-	if (load_relaxed(&agent_recording) == AGENT_QUIET)
-		agent_set_recording(AGENT_QUIET);
+	agent_set_begun();
 	if (!agent_is_standalone)
 		agent_helper_start();
 }
