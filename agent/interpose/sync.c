@@ -1,8 +1,9 @@
 /*
  * Waits for libc's locks, on the thread that waits or releases. Each lock is tried first:
  * only if the attempt reports "busy" is there a wait to record. Waiters announce their
- * object in a small table, so an unlock costs one look there, and a record only if there is
- * a waiter. Two objects that share an entry may lose an arrow, but never cause a wrong one.
+ * object in a small table, so an unlock costs one look there. It costs a record if it lets a
+ * waiter go on, which the lock's memory tells (lock_state.h). Two objects that share an
+ * entry may lose an arrow, but never cause a wrong one.
  */
 #include "sync.h"
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include "agent/process/modules.h"
 #include "agent/base/real.h"
 #include "agent/hook/shadow.h"
+#include "lock_state.h"
 #include "agent/base/symbols.h"
 
 #define ENTRIES 1024
@@ -23,6 +25,8 @@ static struct entry {
 	uint64_t object; /* the latest object with a waiter */
 	uint64_t flows;  /* left by the latest release of that object (sync_flows()) */
 	uint32_t waiters;
+	uint32_t has_begun; /* a wait, since the latest release with an arrow */
+	uint32_t leaving;   /* threads inside pthread_rwlock_unlock() */
 } entries[ENTRIES];
 
 /* Packs `count` arrows from number `first` on, for up to `takers` waiters: those that
@@ -69,18 +73,24 @@ static bool sync_has_flows(const struct entry *entry)
 	return load_relaxed(&entry->flows) != 0;
 }
 
-/* Begins arrows to one waiter, or to all of them. Returns the first; 0 = there is no
- * waiter. */
-static uint64_t sync_release(const void *object, const char *name, bool is_for_all)
+/* The entry of an object that a thread waits for; NULL: no thread waits. */
+static struct entry *sync_awaited(const void *object)
 {
 	struct entry *entry = sync_entry(object);
+
+	if (likely(load_relaxed(&entry->waiters) == 0))
+		return NULL;
+	return load_relaxed(&entry->object) == (uint64_t)(uintptr_t)object ? entry : NULL;
+}
+
+/* Begins arrows to one waiter, or to all of them. Returns the first; 0 = none is recorded. */
+static uint64_t sync_release(struct entry *entry, const char *name, bool is_for_all)
+{
 	uint32_t waiters = load_relaxed(&entry->waiters), count = 0, takers, first;
 
-	if (likely(waiters == 0))
+	if (!agent_records_category(FXT_WAIT_CATEGORY))
 		return 0;
-	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
-	        !agent_records_category(FXT_WAIT_CATEGORY))
-		return 0;
+	store_relaxed(&entry->has_begun, 0);
 	takers = waiters < UINT16_MAX ? waiters : UINT16_MAX;
 	waiters = is_for_all ? takers : 1;
 	first = agent_new_flows(waiters);
@@ -96,7 +106,9 @@ static uint64_t sync_release(const void *object, const char *name, bool is_for_a
 
 uint64_t agent_sync_released(const void *object, const char *name)
 {
-	return sync_release(object, name, false);
+	struct entry *entry = sync_awaited(object);
+
+	return entry ? sync_release(entry, name, false) : 0;
 }
 
 /* ---- waits ---- */
@@ -131,6 +143,7 @@ static void sync_begin_wait(struct wait *wait)
 		store_relaxed(&entry->object, (uint64_t)(uintptr_t)object);
 		store_relaxed(&entry->flows, 0);
 	}
+	store_relaxed(&entry->has_begun, 1);
 	add_relaxed(&entry->waiters, 1);
 }
 
@@ -349,12 +362,35 @@ SEMAPHORE(sem_timedwait, sync_is_time(limit), (sem_t *restrict object, time_limi
 SEMAPHORE(sem_clockwait, sync_is_clock_time(clock, limit),
         (sem_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
 
+/*
+ * The lock goes to a waiter at its last release, since another thread may have had it after
+ * each earlier one: every arrow replaces the pending one. A release that wakes no thread has
+ * an arrow only if a wait has begun since the latest arrow, because that waiter may not be
+ * asleep yet, and then it finds the lock free. An arrow from every release beside a waiter
+ * would cost a contended lock many records for each wait: a thread may lock and unlock a
+ * hundred thousand times before a woken waiter runs.
+ */
+static void sync_frees(struct entry *entry, const char *name, enum lock_release release)
+{
+	if (release == LOCK_WAKES || (release == LOCK_FREED && load_relaxed(&entry->has_begun)))
+		sync_release(entry, name, false);
+}
+
+/* A mutex of C11 is the same inside. */
+static void sync_unlocks_mutex(const void *object, const char *name)
+{
+	struct entry *entry = sync_awaited(object);
+
+	if (entry)
+		sync_frees(entry, name, lock_release_of_mutex(object));
+}
+
 /* ---- condition variables, which release a mutex meanwhile ---- */
 
 #define CONDITION(name, parameters, arguments)                               \
 	EXPORT int name parameters                                           \
 	{                                                                    \
-		agent_sync_released(mutex, #name WAKES);                     \
+		sync_unlocks_mutex(mutex, #name WAKES);                      \
 		return CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
 	}
 
@@ -417,34 +453,62 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 
 /* ---- what lets others go on ---- */
 
-/* A lock goes to a waiter at its last release, since another thread may have had it
- * after each earlier one: every release replaces the pending flow. A condition is
- * different. Its first signal wakes a waiter, and further signals before that waiter
- * runs begin no arrow. */
-static void sync_signalled(const void *object, const char *name)
+/* A condition's first signal wakes a waiter. Further signals before that waiter runs begin
+ * no arrow. */
+static void sync_signals(const void *object, const char *name, bool is_for_all)
 {
-	if (!sync_has_flows(sync_entry(object)))
-		sync_release(object, name, false);
+	struct entry *entry = sync_awaited(object);
+
+	if (entry && !sync_has_flows(entry))
+		sync_release(entry, name, is_for_all);
 }
 
-static void sync_signalled_all(const void *object, const char *name)
+static void sync_signals_one(const void *object, const char *name)
 {
-	if (!sync_has_flows(sync_entry(object)))
-		sync_release(object, name, true);
+	sync_signals(object, name, false);
 }
 
-#define RELEASE(name, type, released)          \
+static void sync_signals_all(const void *object, const char *name)
+{
+	sync_signals(object, name, true);
+}
+
+static void sync_posts(const void *object, const char *name)
+{
+	struct entry *entry = sync_awaited(object);
+
+	if (entry)
+		sync_frees(entry, name, lock_release_of_semaphore(object));
+}
+
+#define RELEASE(name, type, releases)          \
 	EXPORT int name(type *object)          \
 	{                                      \
-		released(object, #name WAKES); \
+		releases(object, #name WAKES); \
 		return REAL(name)(object);     \
 	}
 
-RELEASE(pthread_mutex_unlock, pthread_mutex_t, agent_sync_released)
-RELEASE(pthread_rwlock_unlock, pthread_rwlock_t, agent_sync_released)
-RELEASE(sem_post, sem_t, agent_sync_released)
-RELEASE(mtx_unlock, mtx_t, agent_sync_released)
-RELEASE(pthread_cond_signal, pthread_cond_t, sync_signalled)
-RELEASE(cnd_signal, cnd_t, sync_signalled)
-RELEASE(pthread_cond_broadcast, pthread_cond_t, sync_signalled_all)
-RELEASE(cnd_broadcast, cnd_t, sync_signalled_all)
+RELEASE(pthread_mutex_unlock, pthread_mutex_t, sync_unlocks_mutex)
+RELEASE(mtx_unlock, mtx_t, sync_unlocks_mutex)
+RELEASE(sem_post, sem_t, sync_posts)
+RELEASE(pthread_cond_signal, pthread_cond_t, sync_signals_one)
+RELEASE(cnd_signal, cnd_t, sync_signals_one)
+RELEASE(pthread_cond_broadcast, pthread_cond_t, sync_signals_all)
+RELEASE(cnd_broadcast, cnd_t, sync_signals_all)
+
+/* Readers that leave at the same time find each other counted in the lock; each takes off
+ * those that are leaving. Otherwise each would take another for the last one. */
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *object)
+{
+	struct entry *entry = sync_awaited(object);
+	int error;
+
+	if (likely(!entry))
+		return REAL(pthread_rwlock_unlock)(object);
+	uint32_t leaving = add_relaxed(&entry->leaving, 1);
+
+	sync_frees(entry, "pthread_rwlock_unlock" WAKES, lock_release_of_rwlock(object, leaving));
+	error = REAL(pthread_rwlock_unlock)(object);
+	add_relaxed(&entry->leaving, -1);
+	return error;
+}

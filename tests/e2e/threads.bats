@@ -125,6 +125,17 @@ arrows()
 	[ "$(fxt report --csv trace.fxt | rows others name calls | sed -n 's/^sem_wait\t//p')" -gt "$(cat traced.out)" ]
 }
 
+@test "a waiter that was let go and does not run yet: one wake in the trace, and unlocking costs as little as without it" {
+	compiled woken_once
+	fxtrun -o trace.fxt "$program" >pairs
+	sound trace.fxt
+	[ "$(wc -l <pairs)" = 10 ]
+	fxt dump trace.fxt | sed -n 's/.*duration-complete.* name="\(.*\): wakes a waiter".*/\1/p' | sort | uniq -c >wakes
+	cut -f1 pairs | sort | uniq -c | diff - wakes
+	# An arrow takes more than 500 instructions.
+	awk -F'\t' '$3 > $2 + 60 { print; bad = 1 } END { exit bad }' pairs
+}
+
 @test "the viewer has the end of a thread once, on its track after its calls, and none for a thread that goes on" {
 	needs_viewer
 	cat >over.c <<-'END'
