@@ -1,7 +1,7 @@
 /*
  * Collects the waits, context switches, page faults and deaths of a trace during its scan,
  * and finds and explains single calls. Runs on the main thread; the search for calls walks
- * the trace on several. There is one collection at a time.
+ * the trace on several.
  */
 #include "call_details.h"
 
@@ -13,8 +13,6 @@
 #include "reader/trace/text.h"
 
 enum { NUMBER_MAX = 1000000 };
-
-static struct fxt_call_details details;
 
 /* Removes ":3" from the end of a function's name, which may have colons itself. Returns
  * 1 if there is no number, or 0 if it is not a valid one. */
@@ -71,12 +69,8 @@ static void call_details_on_death(
 
 static void call_details_begin(void *state)
 {
-	struct fxt_call_details *m = state;
-
-	m->death_count = 0;
-	fxt_timeline_clear(&m->timeline);
-	fxt_faults_clear(&m->faults);
-	fxt_waits_clear(&m->waits);
+	fxt_call_details_free(state);
+	fxt_call_details_init(state);
 }
 
 static void call_details_record(
@@ -90,45 +84,50 @@ static void call_details_record(
 	call_details_on_death(m, t, view);
 }
 
-const struct fxt_scan_listener *fxt_call_details_listener(void)
+void fxt_call_details_init(struct fxt_call_details *m)
 {
-	static const struct fxt_scan_listener listener = {call_details_begin, call_details_record, &details};
-
-	details = (struct fxt_call_details){0};
-	fxt_timeline_init(&details.timeline);
-	fxt_faults_init(&details.faults);
-	fxt_waits_init(&details.waits);
-	return &listener;
+	*m = (struct fxt_call_details){.listener = {call_details_begin, call_details_record, m}};
+	fxt_timeline_init(&m->timeline);
+	fxt_faults_init(&m->faults);
+	fxt_waits_init(&m->waits);
 }
 
-struct fxt_call_details *fxt_call_details_of(const struct fxt_scan *scan)
+void fxt_call_details_free(struct fxt_call_details *m)
 {
-	details.scan = scan;
-	fxt_timeline_finish(&details.timeline, fxt_scan_ns(scan, scan->end));
-	fxt_faults_finish(&details.faults);
-	fxt_waits_finish(&details.waits, scan);
-	return &details;
+	free(m->deaths);
+	fxt_causes_free(&m->causes);
+	fxt_slowest_free(&m->slowest);
+	fxt_timeline_free(&m->timeline);
+	fxt_faults_free(&m->faults);
+	fxt_waits_free(&m->waits);
 }
 
-struct fxt_call_details *fxt_call_details_find(const char *name, const struct fxt_scan *scan,
+void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *scan)
+{
+	m->scan = scan;
+	fxt_timeline_finish(&m->timeline, fxt_scan_ns(scan, scan->end));
+	fxt_faults_finish(&m->faults);
+	fxt_waits_finish(&m->waits, scan);
+}
+
+bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most)
 {
-	struct fxt_call_details *m = fxt_call_details_of(scan);
 	bool *names = fxt_query_filter_names(functions, scan);
 	char error[1024];
 
+	fxt_call_details_finish(m, scan);
 	if (!names) {
 		fxt_query_filter_explain(functions, scan, error, sizeof(error));
 		fxt_report_name(name, error);
-		fxt_call_details_forget(m);
-		return NULL;
+		return false;
 	}
 	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, most, fxt_walk_workers(scan));
 
 	free(names);
 	fxt_report_changed(name, is_whole);
 	if (m->slowest.count >= least)
-		return m;
+		return true;
 	fflush(stdout);
 	if (m->slowest.count == 0)
 		fprintf(stderr, "fxt: %s: no call of '%s' is in the chosen part\n", name,
@@ -136,8 +135,7 @@ struct fxt_call_details *fxt_call_details_find(const char *name, const struct fx
 	else
 		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
 		        fxt_patterns_text(functions), m->slowest.count, fxt_plural(m->slowest.count));
-	fxt_call_details_forget(m);
-	return NULL;
+	return false;
 }
 
 int fxt_call_details_explain(
@@ -168,15 +166,4 @@ void fxt_call_details_print_calls(const struct fxt_call_details *m, const struct
 	fxt_print_fact("median_ns", (double)ns);
 	if (!fxt_timeline_is_known(&m->timeline))
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
-}
-
-void fxt_call_details_forget(struct fxt_call_details *m)
-{
-	free(m->deaths);
-	fxt_causes_free(&m->causes);
-	fxt_slowest_free(&m->slowest);
-	fxt_timeline_free(&m->timeline);
-	fxt_faults_free(&m->faults);
-	fxt_waits_free(&m->waits);
-	fxt_call_details_listener();
 }

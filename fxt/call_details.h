@@ -1,7 +1,11 @@
 /*
  * Shared by the commands that answer from a trace's single calls, waits and context
- * switches. A listener collects these during the scan; the command puts it into its options
- * (options.h).
+ * switches. A listener collects these during the scan.
+ *
+ *   fxt_call_details_init(&details);
+ *   wanted.listener = &details.listener; (options.h)
+ *   for each trace:   fxt_call_details_finish() or fxt_call_details_find()
+ *   fxt_call_details_free(&details);
  */
 #ifndef FXT_FXT_CALL_DETAILS_H
 #define FXT_FXT_CALL_DETAILS_H
@@ -17,8 +21,9 @@ struct fxt_call_details_death {
 	struct fxt_death how;
 };
 
-/* Belongs to one trace; only one exists at a time. */
+/* Belongs to one trace, until the next one is scanned. */
 struct fxt_call_details {
+	struct fxt_scan_listener listener;
 	const struct fxt_scan *scan;
 	struct fxt_call_details_death *deaths;
 	size_t death_count, death_room;
@@ -29,7 +34,8 @@ struct fxt_call_details {
 	struct fxt_causes causes;   /* set after the explanation */
 };
 
-const struct fxt_scan_listener *fxt_call_details_listener(void);
+void fxt_call_details_init(struct fxt_call_details *m);
+void fxt_call_details_free(struct fxt_call_details *m);
 
 /* Adds the functions that a command is to look for. Unless `number` is NULL, removes the
  * suffix that selects one of the calls (":3") from the text and returns it in *number: 1
@@ -37,12 +43,12 @@ const struct fxt_scan_listener *fxt_call_details_listener(void);
  * FXT_FAILED after reporting the error. */
 int fxt_call_details_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number);
 
-/* Joins and returns everything that the listener collected. */
-struct fxt_call_details *fxt_call_details_of(const struct fxt_scan *scan);
+/* Joins everything that the listener collected. */
+void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *scan);
 
-/* As above, plus the slowest calls of `functions`, at most `most`. Returns NULL, after
+/* As above, and finds the slowest calls of `functions`, at most `most`. Returns false, after
  * reporting it, if there are fewer than `least`. */
-struct fxt_call_details *fxt_call_details_find(const char *name, const struct fxt_scan *scan,
+bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most);
 
 /* Explains `count` of the slowest calls, from `first` on, against the median call.
@@ -53,7 +59,5 @@ int fxt_call_details_explain(
 /* Prints a line with the number of calls and the median duration, and says so if the
  * trace has no context switches. */
 void fxt_call_details_print_calls(const struct fxt_call_details *m, const struct fxt_patterns *functions);
-
-void fxt_call_details_forget(struct fxt_call_details *m);
 
 #endif

@@ -46,9 +46,15 @@ struct last_thread {
 	uint64_t latest; /* the latest time of any of them */
 };
 
+/* The options, and the state while traces are read. */
+struct last_command {
+	struct fxt_options wanted;
+	struct fxt_call_details details;
+};
+
 struct last {
 	struct fxt_scan *scan;
-	struct fxt_call_details *details;
+	const struct fxt_call_details *details;
 	struct last_thread *threads; /* by id */
 	uint64_t limit;
 };
@@ -230,13 +236,11 @@ static void last_print_thread(const struct last *last, uint32_t id)
 
 /* ---- the command ---- */
 
-static const struct last_thread *sorted_threads;
-
 /* Sorts threads with open calls first, then by their latest activity. */
-static int last_compare(const void *left, const void *right)
+static int last_compare(const void *left, const void *right, void *threads)
 {
-	const struct last_thread *a = &sorted_threads[*(const uint32_t *)left];
-	const struct last_thread *b = &sorted_threads[*(const uint32_t *)right];
+	const struct last_thread *a = (const struct last_thread *)threads + *(const uint32_t *)left;
+	const struct last_thread *b = (const struct last_thread *)threads + *(const uint32_t *)right;
 
 	if ((a->open_count > 0) != (b->open_count > 0))
 		return a->open_count > 0 ? -1 : 1;
@@ -253,9 +257,7 @@ static void last_print_threads(const struct last *last)
 	for (uint32_t i = 0; i < last->scan->thread_count; i++)
 		if (last->threads[i].open_count + last->threads[i].ended_count > 0)
 			order[count++] = i;
-	sorted_threads = last->threads;
-	if (count > 1)
-		qsort(order, count, sizeof(*order), last_compare);
+	qsort_r(order, count, sizeof(*order), last_compare, last->threads);
 	for (size_t i = 0; i < count; i++)
 		last_print_thread(last, order[i]);
 	free(order);
@@ -263,11 +265,13 @@ static void last_print_threads(const struct last *last)
 
 static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 {
-	const struct fxt_options *wanted = state;
+	struct last_command *c = state;
 	struct last last = {.scan = scan,
-	        .details = fxt_call_details_of(scan),
+	        .details = &c->details,
 	        .threads = fxt_allocate((scan->thread_count + 1) * sizeof(*last.threads)),
-	        .limit = fxt_options_limit(wanted, CALLS)};
+	        .limit = fxt_options_limit(&c->wanted, CALLS)};
+
+	fxt_call_details_finish(&c->details, scan);
 	int status = fxt_report_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
 
 	if (last.details->death_count == 0)
@@ -280,13 +284,17 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 		free(last.threads[i].ended);
 	}
 	free(last.threads);
-	fxt_call_details_forget(last.details);
 	return status;
 }
 
 int fxt_command_last(int argc, char **argv)
 {
-	struct fxt_options wanted = {.listener = fxt_call_details_listener()};
-	fxt_options_take_all(&wanted, argc, argv, help);
-	return fxt_each_scan(argc, argv, &wanted, last_answer, &wanted);
+	struct last_command command = {.wanted.listener = &command.details.listener}, *c = &command;
+
+	fxt_call_details_init(&c->details);
+	fxt_options_take_all(&c->wanted, argc, argv, help);
+	int status = fxt_each_scan(argc, argv, &c->wanted, last_answer, c);
+
+	fxt_call_details_free(&c->details);
+	return status;
 }

@@ -207,13 +207,21 @@ static void locks_print_open(const struct fxt_call_details *m)
 
 /* ---- the command ---- */
 
+/* The options, and the state while traces are read. */
+struct locks_command {
+	struct fxt_options wanted;
+	struct fxt_call_details details;
+};
+
 static int locks_answer(void *state, const char *name, struct fxt_scan *scan)
 {
-	const struct fxt_options *wanted = state;
-	struct fxt_call_details *m = fxt_call_details_of(scan);
+	struct locks_command *c = state;
+	const struct fxt_options *wanted = &c->wanted;
+	struct fxt_call_details *m = &c->details;
 	struct fxt_contention contention;
 	size_t count;
 
+	fxt_call_details_finish(m, scan);
 	int status = fxt_report_changed(name, fxt_waits_walk(&m->waits, scan));
 
 	fxt_contention_read(&contention, &m->waits, scan);
@@ -232,13 +240,17 @@ static int locks_answer(void *state, const char *name, struct fxt_scan *scan)
 	locks_print_open(m);
 	fxt_print_missing(scan);
 	fxt_contention_free(&contention);
-	fxt_call_details_forget(m);
 	return status;
 }
 
 int fxt_command_locks(int argc, char **argv)
 {
-	struct fxt_options wanted = {.listener = fxt_call_details_listener()};
-	fxt_options_take_all(&wanted, argc, argv, help);
-	return fxt_each_scan(argc, argv, &wanted, locks_answer, &wanted);
+	struct locks_command command = {.wanted.listener = &command.details.listener}, *c = &command;
+
+	fxt_call_details_init(&c->details);
+	fxt_options_take_all(&c->wanted, argc, argv, help);
+	int status = fxt_each_scan(argc, argv, &c->wanted, locks_answer, c);
+
+	fxt_call_details_free(&c->details);
+	return status;
 }

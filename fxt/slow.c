@@ -42,6 +42,7 @@ enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 struct slow_command {
 	struct fxt_options wanted;
 	struct fxt_patterns functions;
+	struct fxt_call_details details;
 };
 
 static uint64_t slow_sum(const struct fxt_parts *parts, enum fxt_part_kind first, enum fxt_part_kind last)
@@ -102,10 +103,9 @@ static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 {
 	struct slow_command *c = state;
 	uint64_t most = fxt_options_limit(&c->wanted, CALLS);
-	struct fxt_call_details *m =
-	        fxt_call_details_find(name, scan, &c->functions, 1, most < CALLS_MAX ? most : CALLS_MAX);
+	struct fxt_call_details *m = &c->details;
 
-	if (!m)
+	if (!fxt_call_details_find(m, name, scan, &c->functions, 1, most < CALLS_MAX ? most : CALLS_MAX))
 		return FXT_FAILED;
 	int status = fxt_call_details_explain(m, name, 0, m->slowest.count, 0);
 
@@ -115,20 +115,21 @@ static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 		slow_print_call(m, i);
 	fxt_table_end();
 	fxt_print_missing(scan);
-	fxt_call_details_forget(m);
 	return status;
 }
 
 int fxt_command_slow(int argc, char **argv)
 {
-	struct slow_command command = {0}, *c = &command;
-	c->wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
+	struct slow_command command = {.wanted.listener = &command.details.listener}, *c = &command;
+
 	fxt_options_take_all(&c->wanted, argc, argv, help);
 	if (fxt_call_details_take(&c->functions, argv[0], argv[optind], NULL) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;
+	fxt_call_details_init(&c->details);
 	int status = fxt_each_scan(argc, argv, &c->wanted, slow_answer, c);
 
+	fxt_call_details_free(&c->details);
 	fxt_patterns_free(&c->functions);
 	return status;
 }

@@ -62,6 +62,7 @@ struct threads_command {
 	struct fxt_options wanted;
 	struct fxt_patterns functions; /* of --critical */
 	uint64_t number;
+	struct fxt_call_details details;
 };
 
 /* ---- threads ---- */
@@ -232,35 +233,35 @@ static int threads_answer(void *state, const char *name, struct fxt_scan *scan)
 {
 	struct threads_command *c = state;
 	bool is_critical = c->functions.count > 0;
-	struct fxt_call_details *m =
-	        is_critical ? fxt_call_details_find(name, scan, &c->functions, c->number, c->number)
-	                    : fxt_call_details_of(scan);
+	struct fxt_call_details *m = &c->details;
 
-	if (!m)
+	if (!is_critical)
+		fxt_call_details_finish(m, scan);
+	else if (!fxt_call_details_find(m, name, scan, &c->functions, c->number, c->number))
 		return FXT_FAILED;
 	int status = is_critical ? threads_print_critical(c, m, name) : threads_print_all(c, m);
 
 	fxt_print_missing(scan);
-	fxt_call_details_forget(m);
 	return status;
 }
 
 int fxt_command_threads(int argc, char **argv)
 {
-	struct threads_command command = {0}, *c = &command;
+	struct threads_command command = {.wanted.listener = &command.details.listener}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"critical", required_argument, NULL, OPTION_CRITICAL}, {0}};
 	int option;
 
-	c->wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		if (!fxt_options_take(&c->wanted, argv[0], option) &&
 		        fxt_call_details_take(&c->functions, argv[0], optarg, &c->number) != FXT_DONE)
 			return FXT_FAILED;
 	}
+	fxt_call_details_init(&c->details);
 	int status = fxt_each_scan(argc, argv, &c->wanted, threads_answer, c);
 
+	fxt_call_details_free(&c->details);
 	fxt_patterns_free(&c->functions);
 	return status;
 }

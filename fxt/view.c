@@ -78,23 +78,24 @@ struct view_command {
 static int view_make_link(struct view_command *c, char link[LINK_BYTES], const char *path, const char *name,
         const struct fxt_source *source)
 {
-	struct fxt_call_details *m;
+	struct fxt_call_details details;
 	struct fxt_scan scan;
+	bool is_found;
 
 	int bytes =
 	        snprintf(link, LINK_BYTES, FXT_SERVE_ORIGIN "/#!/?url=http://" FXT_SERVE_ADDRESS "%s", path);
 
 	if (c->slow.count == 0)
 		return FXT_DONE;
-	fxt_scan_listened(&scan, source, NULL, fxt_call_details_listener());
-	m = fxt_call_details_find(name, &scan, &c->slow, c->slow_number, c->slow_number);
-	if (m) {
+	fxt_call_details_init(&details);
+	fxt_scan_listened(&scan, source, NULL, &details.listener);
+	is_found = fxt_call_details_find(&details, name, &scan, &c->slow, c->slow_number, c->slow_number);
+	if (is_found)
 		view_link_to(link + bytes, LINK_BYTES - (size_t)bytes, &scan,
-		        &m->slowest.calls[c->slow_number - 1].slice);
-		fxt_call_details_forget(m);
-	}
+		        &details.slowest.calls[c->slow_number - 1].slice);
+	fxt_call_details_free(&details);
 	fxt_scan_free(&scan);
-	return m ? FXT_DONE : FXT_FAILED;
+	return is_found ? FXT_DONE : FXT_FAILED;
 }
 
 /* ---- the command ---- */

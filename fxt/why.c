@@ -56,6 +56,7 @@ struct why_command {
 	struct fxt_options wanted;
 	struct fxt_patterns functions;
 	uint64_t number, depth;
+	struct fxt_call_details details;
 };
 
 /* ---- parts ---- */
@@ -156,16 +157,15 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 static int why_answer(void *state, const char *name, struct fxt_scan *scan)
 {
 	struct why_command *c = state;
-	struct fxt_call_details *m = fxt_call_details_find(name, scan, &c->functions, c->number, c->number);
+	struct fxt_call_details *m = &c->details;
 	int status;
 
-	if (!m)
+	if (!fxt_call_details_find(m, name, scan, &c->functions, c->number, c->number))
 		return FXT_FAILED;
 	status = fxt_call_details_explain(m, name, c->number - 1, 1, (unsigned)c->depth);
 	fxt_call_details_print_calls(m, &c->functions);
 	why_print_call(c, m);
 	fxt_print_missing(scan);
-	fxt_call_details_forget(m);
 	return status;
 }
 
@@ -179,13 +179,12 @@ static bool why_set_depth(struct why_command *c, const char *text)
 
 int fxt_command_why(int argc, char **argv)
 {
-	struct why_command command = {0}, *c = &command;
+	struct why_command command = {.wanted.listener = &command.details.listener, .depth = DEPTH},
+	                   *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"depth", required_argument, NULL, OPTION_DEPTH}, {0}};
 	int option;
 
-	c->wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
-	c->depth = DEPTH;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		if (!fxt_options_take(&c->wanted, argv[0], option) && !why_set_depth(c, optarg))
@@ -194,8 +193,10 @@ int fxt_command_why(int argc, char **argv)
 	if (fxt_call_details_take(&c->functions, argv[0], argv[optind], &c->number) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;
+	fxt_call_details_init(&c->details);
 	int status = fxt_each_scan(argc, argv, &c->wanted, why_answer, c);
 
+	fxt_call_details_free(&c->details);
 	fxt_patterns_free(&c->functions);
 	return status;
 }
