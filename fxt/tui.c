@@ -25,9 +25,12 @@ enum { LOSSES_MAX = 4000 }; /* losses that are drawn one by one */
 static const struct fxt_tui_page *const pages[FXT_TUI_VIEWS] = {
         &fxt_tui_functions, &fxt_tui_tree, &fxt_tui_timeline};
 
-static struct fxt_options chosen;
-static struct fxt_thread_times times;
-static struct fxt_lanes losses;
+/* The options, and the state while the trace is read. */
+struct tui_command {
+	struct fxt_options wanted;
+	struct fxt_thread_times times;
+	struct fxt_lanes losses;
+};
 
 /* ---- keys ---- */
 
@@ -87,39 +90,39 @@ static void tui_run(void)
 
 static void tui_begin(void *state)
 {
-	(void)state;
-	times.listener.begin(times.listener.state);
-	fxt_lanes_free(&losses);
-	fxt_lanes_init(&losses, LOSSES_MAX);
+	struct tui_command *c = state;
+
+	c->times.listener.begin(c->times.listener.state);
+	fxt_lanes_free(&c->losses);
+	fxt_lanes_init(&c->losses, LOSSES_MAX);
 }
 
 static void tui_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
-	(void)state;
-	times.listener.record(times.listener.state, t, view, offset);
-	fxt_lanes_add_loss(&losses, t, view);
+	struct tui_command *c = state;
+
+	c->times.listener.record(c->times.listener.state, t, view, offset);
+	fxt_lanes_add_loss(&c->losses, t, view);
 }
 
-static const struct fxt_scan_listener listener = {tui_begin, tui_record, NULL};
-
-static int tui_show(const char *name, struct fxt_scan *scan)
+static int tui_show(struct tui_command *c, const char *name, struct fxt_scan *scan)
 {
 	struct fxt_functions all = {0};
 	bool is_whole;
 
-	fxt_thread_times_finish(&times, scan);
+	fxt_thread_times_finish(&c->times, scan);
 	struct fxt_functions *threads =
-	        fxt_functions_read(scan, NULL, &times, fxt_walk_workers(scan), &is_whole);
+	        fxt_functions_read(scan, NULL, &c->times, fxt_walk_workers(scan), &is_whole);
 
 	for (size_t i = 0; i < scan->thread_count; i++)
 		fxt_functions_add(&all, &threads[i]);
 	fxt_functions_to_ns(&all, scan);
 	fxt_tui = (struct fxt_tui){.title = name,
 	        .scan = scan,
-	        .times = &times,
+	        .times = &c->times,
 	        .threads = threads,
 	        .all = &all,
-	        .losses = &losses,
+	        .losses = &c->losses,
 	        .is_changed = !is_whole};
 	int failed = fxt_screen_begin();
 
@@ -138,17 +141,17 @@ static int tui_show(const char *name, struct fxt_scan *scan)
 
 static int tui_source(void *state, const char *name, const struct fxt_source *source)
 {
+	struct tui_command *c = state;
 	struct fxt_filter filter;
 	struct fxt_scan scan;
 	char error[1024];
 	int status = FXT_FAILED;
 
-	(void)state;
-	fxt_scan_listened(&scan, source, NULL, &listener);
-	if (fxt_query_filter_apply(&chosen.choice, &scan, &filter, error, sizeof(error)) != 0) {
+	fxt_scan_listened(&scan, source, NULL, c->wanted.listener);
+	if (fxt_query_filter_apply(&c->wanted.choice, &scan, &filter, error, sizeof(error)) != 0) {
 		fxt_report_name(name, error);
 	} else {
-		int shown = tui_show(name, &scan);
+		int shown = tui_show(c, name, &scan);
 
 		status = fxt_report_unread(name, scan.malformed, scan.unknown, &scan.fault);
 		status = shown > status ? shown : status;
@@ -161,17 +164,18 @@ static int tui_source(void *state, const char *name, const struct fxt_source *so
 int fxt_command_tui(int argc, char **argv)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE, {0}};
+	struct tui_command command = {0}, *c = &command;
 	int option;
 
-	chosen = (struct fxt_options){0};
+	c->wanted.listener = &(struct fxt_scan_listener){tui_begin, tui_record, c};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		fxt_options_take(&chosen, argv[0], option);
-	fxt_thread_times_init(&times);
-	int status = fxt_one_source(argc, argv, tui_source, NULL);
+		fxt_options_take(&c->wanted, argv[0], option);
+	fxt_thread_times_init(&c->times);
+	int status = fxt_one_source(argc, argv, tui_source, c);
 
-	fxt_lanes_free(&losses);
-	fxt_thread_times_free(&times);
-	fxt_query_filter_free(&chosen.choice);
+	fxt_lanes_free(&c->losses);
+	fxt_thread_times_free(&c->times);
+	fxt_query_filter_free(&c->wanted.choice);
 	return status;
 }
