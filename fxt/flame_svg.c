@@ -308,8 +308,8 @@ static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, c
 {
 	fputs("<text class=\"warning\" x=\"4\" y=\"37\">", out);
 	if (tree->records_lost > 0)
-		fprintf(out, "%" PRIu64 " record%s missing. ", tree->records_lost,
-		        tree->records_lost == 1 ? " is" : "s are");
+		fprintf(out, "%s%" PRIu64 " record%s missing. ", fxt_tables_least(tree->tables),
+		        tree->records_lost, tree->records_lost == 1 ? " is" : "s are");
 	if (!tree->is_finished)
 		fputs("The trace is unfinished. ", out);
 	if (tree->is_recovered)

@@ -66,16 +66,11 @@ static void info_on_moment(struct info *info, uint64_t ns)
 /* Takes the tracer's events about itself. */
 static void info_on_tracer(struct info *info, const struct fxt_view *view, uint64_t ns)
 {
-	struct fxt_argument lost;
+	struct fxt_loss_event loss;
 
-	if (fxt_tables_argument(&info->tables, view, "records", &lost) && lost.type == FXT_ARGUMENT_UINT64) {
-		uint32_t name = fxt_tables_string(&info->tables, view->event.name);
-
+	if (fxt_tables_loss(&info->tables, view, &loss)) {
 		info->gaps++;
-		if (fxt_ends_with(info->tables.strings[name], FXT_LOSS_OVERWRITTEN))
-			info->records_overwritten += lost.value.word;
-		else
-			info->records_lost += lost.value.word;
+		*(loss.is_overwritten ? &info->records_overwritten : &info->records_lost) += loss.records;
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->waited_name) {
 		info->waits++;
 		info->waited_ns += ns;
@@ -181,6 +176,7 @@ static void info_begin_row(const struct info *info, struct info_row *row, uint64
 
 	if (thread != FXT_NOTHING && category != FXT_NOTHING && fxt_is_call(&info->categories, category))
 		*row = (struct info_row){.header = header, .thread = thread, .start = UINT64_MAX};
+	info->tables.provider->has_slices = true;
 }
 
 /* Adds a record to the run. Returns false if it does not belong to it. */
@@ -223,10 +219,11 @@ static void info_print_sums(const struct info *info, const char *name, const str
 	printf("%" PRIu64 " call%s", info->calls, fxt_plural(info->calls));
 	if (info->calls > 0)
 		printf(", %.1f bytes a call", (double)info->call_bytes / (double)info->calls);
-	printf("\nlost: %" PRIu64 " record%s, overwritten: %" PRIu64 ", in %" PRIu64
+	printf("\nlost: %s%" PRIu64 " record%s, overwritten: %" PRIu64 ", in %" PRIu64
 	       " gap%s; buffer full: %" PRIu64 " time%s\n",
-	        info->records_lost, fxt_plural(info->records_lost), info->records_overwritten, info->gaps,
-	        fxt_plural(info->gaps), info->full_buffers, fxt_plural(info->full_buffers));
+	        fxt_tables_least(&info->tables), info->records_lost, fxt_plural(info->records_lost),
+	        info->records_overwritten, info->gaps, fxt_plural(info->gaps), info->full_buffers,
+	        fxt_plural(info->full_buffers));
 	printf("waited: %" PRIu64 " time%s, %s in all\n", info->waits, fxt_plural(info->waits),
 	        fxt_time_text((double)info->waited_ns).text);
 	if (info->elided_sums.calls > 0)
@@ -554,6 +551,7 @@ static int info_read(void *state, const char *name, const struct fxt_archive *ar
 		info_on_record(&info, &r);
 	}
 	info_end_row(&info, &row);
+	info.records_lost += fxt_tables_uncounted_losses(&info.tables);
 	info_print(&info, name, archive);
 	free(info.deaths);
 	free(info.thread_events);

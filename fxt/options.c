@@ -135,11 +135,11 @@ int fxt_report_changed(const char *name, bool is_whole)
 
 /* ---- what is missing ---- */
 
-static void options_print_records(uint64_t records, const char *fate)
+static void options_print_records(uint64_t records, const char *least, const char *fate)
 {
 	if (records == 0)
 		return;
-	fxt_print_note("%" PRIu64 " record%s %s: their calls are missing above", records,
+	fxt_print_note("%s%" PRIu64 " record%s %s: their calls are missing above", least, records,
 	        records == 1 ? " was" : "s were", fate);
 }
 
@@ -310,8 +310,8 @@ void fxt_print_missing(const struct fxt_scan *scan)
 	options_print_unnamed(&scan->tables);
 	options_print_nameless(&scan->tables);
 	options_print_cut(scan);
-	options_print_records(scan->records_lost, "lost");
-	options_print_records(scan->records_overwritten, "overwritten by later ones");
+	options_print_records(scan->records_lost, fxt_tables_least(&scan->tables), "lost");
+	options_print_records(scan->records_overwritten, "", "overwritten by later ones");
 	options_print_elided(scan);
 	options_print_muted(scan);
 	if (scan->ends_without_begin > 0) {

@@ -70,9 +70,9 @@ static bool others_ends_kept(struct others *s, uint32_t thread)
 
 static void others_on_loss(struct others *s, const struct fxt_view *view, bool is_kept)
 {
-	struct fxt_argument records;
+	struct fxt_loss_event loss;
 
-	if (!fxt_tables_argument(&s->tables, view, "records", &records))
+	if (!fxt_tables_loss(&s->tables, view, &loss) || loss.is_overwritten)
 		return;
 	fxt_make_zeroed(s->losses, s->loss_count, s->tables.provider->number);
 	s->losses[s->tables.provider->number].seen++;

@@ -114,13 +114,14 @@ const page = (() => {
     fact(list, 'functions', count(data.function_count));
     fact(list, 'threads', count(data.thread_count));
     if (data.process_count > 1) fact(list, 'processes', count(data.process_count));
-    fact(list, 'lost records', count(data.records_lost), data.records_lost > 0);
+    const least = data.losses_uncounted ? 'at least ' : '';
+    fact(list, 'lost records', least + count(data.records_lost), data.records_lost > 0);
     if (data.records_overwritten) fact(list, 'overwritten records', count(data.records_overwritten), true);
     if (data.tracer_waits) fact(list, 'held by the tracer', time(data.tracer_waited_ns));
     section.append(list);
     for (const death of data.deaths) warn(section, `${death[0].toUpperCase()}${death.slice(1)}.`);
     if (data.death_count > data.deaths.length) warn(section, `More processes that were killed: ${count(data.death_count - data.deaths.length)}.`);
-    if (data.records_lost) warn(section, `${plural(data.records_lost, 'record')} found no room and ${data.records_lost === 1 ? 'is' : 'are'} missing in all figures.`);
+    if (data.records_lost) warn(section, `${least}${plural(data.records_lost, 'record')} found no room and ${data.records_lost === 1 ? 'is' : 'are'} missing in all figures.`);
     if (data.records_overwritten) warn(section, `${plural(data.records_overwritten, 'record')} made room for later ones and ${data.records_overwritten === 1 ? 'is' : 'are'} missing in all figures.`);
     if (data.ends_without_begin) warn(section, `${plural(data.ends_without_begin, 'end')} of a duration without its beginning: ignored.`);
     if (data.malformed) warn(section, `${plural(data.malformed, 'malformed record')}: skipped.`);

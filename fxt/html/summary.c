@@ -105,6 +105,7 @@ void fxt_html_summary(struct fxt_html *page)
 	summary_number(out, "calls", fxt_functions_calls(&page->all));
 	summary_number(out, "function_count", fxt_functions_called(&page->all));
 	summary_number(out, "records_lost", scan->records_lost);
+	summary_number(out, "losses_uncounted", fxt_tables_uncounted_losses(&scan->tables));
 	summary_number(out, "records_overwritten", scan->records_overwritten);
 	summary_number(out, "ends_without_begin", scan->ends_without_begin);
 	summary_number(out, "malformed", scan->malformed);

@@ -51,8 +51,8 @@ static bool bars_missing(FILE *out)
 	long before = ftell(out);
 
 	if (scan->records_lost > 0)
-		fprintf(out, ", %" PRIu64 " record%s lost", scan->records_lost,
-		        fxt_plural(scan->records_lost));
+		fprintf(out, ", %s%" PRIu64 " record%s lost", fxt_tables_least(&scan->tables),
+		        scan->records_lost, fxt_plural(scan->records_lost));
 	if (scan->records_overwritten > 0)
 		fprintf(out, ", %" PRIu64 " overwritten", scan->records_overwritten);
 	if (scan->elided_sums.calls > 0)

@@ -238,7 +238,7 @@ static void heap_read_cut(struct fxt_heap *h, const struct fxt_view *view)
 
 static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 {
-	struct fxt_argument lost;
+	struct fxt_loss_event loss;
 
 	fxt_tables_apply(&h->tables, view);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
@@ -253,8 +253,8 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 
 		if (category == h->category && view->event.type == FXT_EVENT_INSTANT)
 			heap_read_event(h, view);
-		else if (category == h->tracer && fxt_tables_argument(&h->tables, view, "records", &lost))
-			h->records_lost += lost.value.word;
+		else if (category == h->tracer && fxt_tables_loss(&h->tables, view, &loss))
+			h->records_lost += loss.records;
 		if (h->with_pointers && category != h->category)
 			heap_read_pointers(h, view);
 	}
@@ -347,6 +347,7 @@ static void heap_read(struct fxt_heap *h)
 	while (!h->out_of_order && fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0])) {
 			heap_note_start(h, r.words[1]);
+			h->tables.provider->has_slices = true;
 			continue;
 		}
 		if (heap_is_plain_instant(r.words[0]) && heap_read_plain_event(h, r.words))
@@ -360,6 +361,7 @@ static void heap_read(struct fxt_heap *h)
 		heap_read_record(h, &view);
 	}
 	h->fault = cursor.fault;
+	h->records_lost += fxt_tables_uncounted_losses(&h->tables);
 	fxt_heap_finish(h);
 }
 

@@ -263,6 +263,7 @@ void fxt_scan_listened(struct fxt_scan *scan, const struct fxt_source *source,
 	}
 	fxt_progress_end();
 	free(window);
+	scan->records_lost += fxt_tables_uncounted_losses(&scan->tables);
 	scan_finish_cut(scan);
 	if (scan->start > scan->end)
 		scan->start = scan->end;

@@ -116,7 +116,9 @@ struct fxt_scan {
 	                                       * skipped */
 	uint64_t ends_without_begin;    /* left out too */
 	uint64_t records_lost;          /* sums reported by the tracer's slices and events:
-	                                   records that found no room */
+	                                   records that found no room; and one for each
+	                                   provider that does not say how many
+	                                   (fxt_tables_uncounted_losses()) */
 	uint64_t records_overwritten;   /* and records that made room for newer ones */
 	struct fxt_archive_state state; /* as the archive reports it; finished if it reports
 	                                   nothing */

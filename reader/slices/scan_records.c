@@ -13,13 +13,12 @@ static void scan_on_cost(struct fxt_scan *scan, const struct fxt_view *view)
 		scan->cost = (struct fxt_call_cost){within.value.word, around.value.word, error.value.word};
 }
 
-static void scan_on_loss(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
+static void scan_on_loss(struct fxt_scan *scan, const struct fxt_view *view)
 {
-	struct fxt_argument lost;
+	struct fxt_loss_event loss;
 
-	if (fxt_tables_argument(&scan->tables, view, "records", &lost) && lost.type == FXT_ARGUMENT_UINT64)
-		*(slice->name == scan->overwritten_name ? &scan->records_overwritten : &scan->records_lost) +=
-		        lost.value.word;
+	if (fxt_tables_loss(&scan->tables, view, &loss))
+		*(loss.is_overwritten ? &scan->records_overwritten : &scan->records_lost) += loss.records;
 }
 
 static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, const struct fxt_view *view)
@@ -34,7 +33,7 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 		fxt_scan_on_moment(scan, slice.start);
 	fxt_scan_on_record_in_block(s->block, slice.start, slice.start);
 	if (slice.category == scan->tracer_category)
-		scan_on_loss(scan, view, &slice);
+		scan_on_loss(scan, view);
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
 		if (slice.category == scan->tracer_category && slice.name == scan->waited_name &&

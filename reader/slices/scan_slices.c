@@ -153,6 +153,7 @@ size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t
 		fxt_scan_on_record_in_block(s->block, earliest, last_end);
 	}
 	s->scan->records += at / 3;
+	s->scan->tables.provider->has_slices = true;
 	if (fxt_provider_string(provider, fxt_field(bits, 32, 15)) == s->scan->tracer_category)
 		scan_on_waits(s, words, at, offset);
 	return at;

@@ -17,7 +17,9 @@ struct check {
 	struct fxt_nesting nesting;
 	struct fxt_flows flows;
 	uint32_t tracer_category, elided_name; /* ids of strings */
-	bool lossy;                            /* the trace reports that records were lost
+	uint64_t full_offset;                  /* of the last report of a full buffer */
+	uint32_t full_provider;
+	bool lossy; /* the trace reports that records were lost
 	                                          or overwritten */
 };
 
@@ -103,16 +105,20 @@ static void check_state(struct check *c, const struct fxt_view *view, uint64_t o
 }
 
 /* Notes the losses that the trace reports. */
-static void check_on_loss(struct check *c, const struct fxt_view *view)
+static void check_on_loss(struct check *c, const struct fxt_view *view, uint64_t offset)
 {
-	struct fxt_argument records;
+	struct fxt_loss_event loss;
 
-	if (view->type == FXT_RECORD_METADATA && view->metadata.type == FXT_METADATA_PROVIDER_EVENT)
-		c->lossy |= view->metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
+	if (view->type == FXT_RECORD_METADATA && view->metadata.type == FXT_METADATA_PROVIDER_EVENT &&
+	        view->metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL) {
+		c->lossy = true;
+		c->full_offset = offset;
+		c->full_provider = view->metadata.provider;
+	}
 	if (view->type != FXT_RECORD_EVENT ||
 	        fxt_tables_string(&c->tables, view->event.category) != c->tracer_category)
 		return;
-	c->lossy |= fxt_tables_argument(&c->tables, view, "records", &records);
+	c->lossy |= fxt_tables_loss(&c->tables, view, &loss);
 	if (fxt_tables_string(&c->tables, view->event.name) == c->elided_name)
 		fxt_elided_sums_add(&c->verdict->elided_sums, &c->tables, view, false);
 }
@@ -128,7 +134,7 @@ static void check_decoded(struct check *c, const struct fxt_record *r)
 	}
 	fxt_check_record(c->verdict, &c->tables, r, &view);
 	fxt_tables_apply(&c->tables, &view);
-	check_on_loss(c, &view);
+	check_on_loss(c, &view, r->offset);
 	check_state(c, &view, r->offset);
 	if (view.type != FXT_RECORD_EVENT)
 		return;
@@ -155,8 +161,9 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		c.elided_name = fxt_tables_intern(&c.tables, fxt_span(FXT_ELIDED_EVENT));
 		cursor = fxt_cursor(archive);
 		for (; fxt_next(&cursor, &r); verdict->records++) {
-			const struct fxt_provider_tables *provider = c.tables.provider;
+			struct fxt_provider_tables *provider = c.tables.provider;
 
+			provider->has_slices |= fxt_is_plain_call(r.words[0]);
 			if (is_sound_plain_call(provider, &r))
 				check_nesting(&c, &r,
 				        fxt_provider_thread(provider, fxt_field(r.words[0], 24, 8)),
@@ -166,6 +173,9 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		}
 		if (cursor.fault.reason)
 			fxt_violation(verdict, cursor.fault.offset, cursor.fault.reason, "%s", "");
+		if (fxt_tables_uncounted_losses(&c.tables) > 0)
+			fxt_warning(verdict, c.full_offset, "the buffer was full: records may be missing",
+			        "provider %" PRIu32, c.full_provider);
 		/* A slice that never ended contains all that came later. */
 		complete = fxt_nesting_finish(&c.nesting, UINT64_MAX);
 		fxt_tables_free(&c.tables);

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "text.h"
+#include "writer/engine/loss.h"
 #include "writer/format/thread_object.h"
 
 static uint32_t tables_new_string(struct fxt_tables *t, struct fxt_span text)
@@ -142,12 +144,19 @@ static void tables_forget(struct fxt_tables *t, const struct fxt_provider_tables
 	fxt_index_table_free(meanings);
 }
 
+static bool tables_lost_uncounted(const struct fxt_provider_tables *provider)
+{
+	return provider->was_full && !provider->counts_losses &&
+	       (provider->has_slices || !provider->has_scheduling);
+}
+
 /* Resets a provider to its state at its announcement: nothing is registered. */
 static void tables_begin_provider(struct fxt_tables *t, struct fxt_provider_tables *provider, uint32_t id)
 {
 	tables_forget(t, provider, STRING, &provider->strings);
 	tables_forget(t, provider, THREAD, &provider->threads);
 	tables_set_rate(t, provider, FXT_NS_PER_SECOND);
+	t->uncounted_losses += tables_lost_uncounted(provider);
 	*provider =
 	        (struct fxt_provider_tables){.id = id, .number = provider->number, .rate = provider->rate};
 }
@@ -284,6 +293,18 @@ static void tables_announce_provider(struct fxt_tables *t, uint32_t id, struct f
 	tables_set_current(t, provider);
 }
 
+static void tables_apply_provider_event(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_provider_tables *provider = fxt_tables_provider(t, view->metadata.provider);
+
+	if (view->metadata.event != FXT_PROVIDER_EVENT_BUFFER_FULL)
+		return;
+	if (provider)
+		provider->was_full = true;
+	else
+		t->uncounted_losses++;
+}
+
 static void tables_apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
 {
 	uint32_t id = view->metadata.provider;
@@ -294,6 +315,8 @@ static void tables_apply_metadata(struct fxt_tables *t, const struct fxt_view *v
 		tables_set_current(t, provider ? provider : tables_new_provider_of_id(t, id));
 	} else if (view->metadata.type == FXT_METADATA_PROVIDER_INFO) {
 		tables_announce_provider(t, id, view->metadata.name);
+	} else if (view->metadata.type == FXT_METADATA_PROVIDER_EVENT) {
+		tables_apply_provider_event(t, view);
 	}
 }
 
@@ -416,6 +439,13 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 		tables_apply_object(t, view->kernel_object.type, view->kernel_object.koid,
 		        fxt_tables_string(t, view->kernel_object.name), tables_row_of(t, view));
 		break;
+	case FXT_RECORD_EVENT:
+		t->provider->has_slices |= view->event.type >= FXT_EVENT_DURATION_BEGIN &&
+		                           view->event.type <= FXT_EVENT_DURATION_COMPLETE;
+		break;
+	case FXT_RECORD_SCHEDULING:
+		t->provider->has_scheduling = true;
+		break;
 	default:
 		break;
 	}
@@ -431,4 +461,25 @@ bool fxt_tables_argument(
 			return true;
 	}
 	return false;
+}
+
+bool fxt_tables_loss(struct fxt_tables *t, const struct fxt_view *view, struct fxt_loss_event *loss)
+{
+	struct fxt_argument records;
+
+	if (!fxt_tables_argument(t, view, "records", &records) || records.type != FXT_ARGUMENT_UINT64)
+		return false;
+	*loss = (struct fxt_loss_event){records.value.word,
+	        fxt_ends_with(fxt_tables_text(t, view->event.name), FXT_LOSS_OVERWRITTEN)};
+	t->provider->counts_losses |= !loss->is_overwritten;
+	return true;
+}
+
+uint64_t fxt_tables_uncounted_losses(const struct fxt_tables *t)
+{
+	uint64_t providers = t->uncounted_losses;
+
+	for (size_t i = 0; i < t->provider_count; i++)
+		providers += tables_lost_uncounted(t->providers[i]);
+	return providers;
 }

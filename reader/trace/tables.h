@@ -41,6 +41,9 @@ struct fxt_provider_tables {
 	/* koid, by its process object, else by its first thread record; 0 = unknown */
 	uint64_t process;
 	bool process_described;
+	bool was_full;                           /* a provider event said that its buffer was full */
+	bool counts_losses;                      /* an event of the tracer said how many records were lost */
+	bool has_slices, has_scheduling;         /* records of these kinds */
 	struct fxt_index_table threads, strings; /* ids, by index */
 };
 
@@ -80,6 +83,7 @@ struct fxt_tables {
 	uint64_t offset;           /* of the record being applied, for `changes`; the caller
 	                              sets it */
 
+	uint64_t uncounted_losses; /* of providers that were announced again since, or never */
 	bool copies_texts;
 	/* Only in a view: the tables it is a view of. Strings and threads belong to them
 	 * and can only be looked up. So do providers without an undone change. */
@@ -152,6 +156,30 @@ static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_s
 /* Finds an argument of a view by name. */
 bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);
+
+/* What an event of the tracer says about records that are not in the trace. */
+struct fxt_loss_event {
+	uint64_t records;
+	bool is_overwritten; /* else lost */
+};
+
+/* True if an event of the tracer's category counts losses; *loss is then set. The tables
+ * note that its provider counts them. */
+bool fxt_tables_loss(struct fxt_tables *t, const struct fxt_view *view, struct fxt_loss_event *loss);
+
+/*
+ * How many providers lost records without a count. A full buffer (the format's section on
+ * provider events) tells that records may be missing, and not how many. Each such provider
+ * stands for one record at least. A provider of scheduling records that has no slices lost
+ * no calls, so it does not count.
+ */
+uint64_t fxt_tables_uncounted_losses(const struct fxt_tables *t);
+
+/* "at least ", if a number of lost records is a lower bound; else "". */
+static inline const char *fxt_tables_least(const struct fxt_tables *t)
+{
+	return fxt_tables_uncounted_losses(t) > 0 ? "at least " : "";
+}
 
 /* The id of the string registered for an index; 0 is the empty string. */
 static inline uint32_t fxt_provider_string(const struct fxt_provider_tables *provider, uint64_t index)

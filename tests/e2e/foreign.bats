@@ -1,0 +1,41 @@
+#!/usr/bin/env bats
+# Traces of other producers (tests/independent/foreign.py): the format is theirs as well.
+
+load helpers
+
+# foreign NAME...: these traces, as NAME.fxt.
+foreign()
+{
+	local name
+
+	for name in "$@"; do
+		"$root/tests/independent/foreign.py" write "$name" "$name.fxt"
+	done
+}
+
+@test "a full buffer without a number of lost records makes a trace incomplete, for every command" {
+	local name lost
+
+	foreign full full_of_another
+	for name in full:1 full_of_another:2; do
+		lost=${name#*:} name=${name%:*}.fxt
+		fxt report $name >report
+		grep -q "^$name: ≥ 1 call of 1 function" report
+		grep -q "^at least $lost records\? w[a-z]* lost: their calls are missing above" report
+		fxt report --json $name | grep -q "\"records_lost\": $lost\b"
+		fxt info $name | grep -q "^lost: at least $lost record"
+		fxt export --to=chrome-json -o - $name | grep -q "\"records_lost\":$lost,"
+		[ "$(fxt sql 'SELECT lost FROM trace' $name | tail -1 | tr -d ' ')" = $lost ]
+		fxt heap $name | grep -q "^$lost record.* lost; the figures above lack them"
+		fxt check $name | grep -q "warning: the buffer was full: records may be missing (provider"
+		run fxt check --fail-if='outer.calls > 5' $name
+		[ "$status" = 3 ]
+		[[ "$output" = *unknown*"records were lost"* ]]
+		# A limit that lost records could only exceed by more has failed nevertheless.
+		run fxt check --fail-if='outer.calls >= 1' $name
+		[ "$status" = 4 ]
+		# A part of it is as incomplete.
+		fxt cut --time=0s..1s -o cut.fxt $name
+		fxt info cut.fxt | grep -q "^lost: at least"
+	done
+}
