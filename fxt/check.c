@@ -14,13 +14,16 @@
 
 static const char help[] =
         "usage: fxt check [FILE]...\n"
+        "       fxt check --rules\n"
         "       fxt check --fail-if=RULE [OPTION]... [FILE]...\n"
         "\n"
         "Checks whether traces keep every rule of the Fuchsia trace format, and further rules\n"
         "that keep viewers from losing anything. Prints each violation with its offset in the\n"
         "file, at most ten of each kind. A warning is not a violation: the format allows it,\n"
-        "but a viewer or reader leaves something out.\n"
+        "but a viewer or reader leaves something out. In traces of fxtrun some of these are\n"
+        "violations, because fxtrun promises not to write them.\n"
         "\n"
+        "      --rules          the rules, with the section of the format that each is from\n"
         "      --fail-if=RULE   compares with a limit instead: 'handle_request.p99 > 5ms',\n"
         "                       'calls(malloc) >= 1000'; a metric is\n"
         "                       " FXT_HELP_METRICS ".\n"
@@ -91,6 +94,25 @@ static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 	putchar('\n');
 }
 
+static int check_print_rules(void)
+{
+	static const char *const levels[] = {[FXT_MUST] = "violation",
+	        [FXT_MUST_IF_WHOLE] = "violation; warning if records were lost",
+	        [FXT_OURS] = "warning; violation in a trace of fxtrun",
+	        [FXT_OURS_IF_WHOLE] = "warning; violation in a whole trace of fxtrun",
+	        [FXT_HINT] = "warning"};
+	static const struct fxt_column columns[] = {{"level", "it is a", FXT_COLUMN_TEXT, 0},
+	        {"section", "section", FXT_COLUMN_TEXT, 0}, {"rule", "rule", FXT_COLUMN_TEXT, 0}};
+	const struct fxt_rule *rule;
+
+	fxt_table_begin("rules", NULL, columns, 3);
+	for (size_t i = 0; (rule = fxt_rule(i)); i++)
+		fxt_table_row((struct fxt_cell[]){fxt_cell_text(fxt_span(levels[rule->level])),
+		        fxt_cell_text(fxt_span(rule->section)), fxt_cell_text(fxt_span(rule->words))});
+	fxt_table_end();
+	return FXT_DONE;
+}
+
 static int check_file(void *state, const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_verdict verdict;
@@ -119,14 +141,14 @@ static int check_against(struct fxt_assertions *a, char *command, char **against
 
 int fxt_command_check(int argc, char **argv)
 {
-	enum { FAIL_IF = FXT_OPTION_OWN, AGAINST };
+	enum { FAIL_IF = FXT_OPTION_OWN, AGAINST, RULES };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
 	        FXT_OPTIONS_FORMAT, {"fail-if", required_argument, NULL, FAIL_IF},
-	        {"against", required_argument, NULL, AGAINST}, {0}};
+	        {"against", required_argument, NULL, AGAINST}, {"rules", no_argument, NULL, RULES}, {0}};
 	struct fxt_options wanted = {0};
 	struct fxt_assertions assertions = {.options = &wanted};
 	int option, status = FXT_DONE, learned = FXT_DONE;
-	bool is_asked = false;
+	bool is_asked = false, is_listing = false;
 	char **against = fxt_allocate((size_t)argc * sizeof(*against));
 	size_t against_count = 0;
 
@@ -134,7 +156,9 @@ int fxt_command_check(int argc, char **argv)
 	while (status == FXT_DONE && (option = fxt_option(argc, argv, options, help)) != -1) {
 		const char *problem = NULL;
 
-		if (option == FAIL_IF)
+		if (option == RULES)
+			is_listing = true;
+		else if (option == FAIL_IF)
 			problem = fxt_assertions_add(&assertions, optarg);
 		else if (option == AGAINST)
 			against[against_count++] = optarg;
@@ -142,6 +166,10 @@ int fxt_command_check(int argc, char **argv)
 			is_asked |= fxt_options_take(&wanted, argv[0], option);
 		if (problem)
 			status = fxt_bad_usage(argv[0], "'%s' %s", optarg, problem);
+	}
+	if (status == FXT_DONE && is_listing) {
+		free(against);
+		return check_print_rules();
 	}
 	if (status == FXT_DONE)
 		learned = check_against(&assertions, argv[0], against, against_count);

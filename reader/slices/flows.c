@@ -151,7 +151,7 @@ static void flows_find_begins(struct fxt_flows *f, struct fxt_spill *lacking)
 	fxt_spill_sort(lacking, flows_by_offset);
 }
 
-static void flows_check_begins(struct fxt_flows *f, struct fxt_verdict *verdict, bool lossy)
+static void flows_check_begins(struct fxt_flows *f, struct fxt_verdict *verdict)
 {
 	struct fxt_spill_window window = {0};
 	struct fxt_spill lacking;
@@ -161,19 +161,16 @@ static void flows_check_begins(struct fxt_flows *f, struct fxt_verdict *verdict,
 	for (uint64_t i = 0; i < lacking.count; i++) {
 		const struct flow_end *end = fxt_spill_at(&lacking, &window, i);
 
-		if (end->async)
-			(lossy ? fxt_warning : fxt_violation)(verdict, end->offset,
-			        "end of an async event that never began", "id 0x%" PRIx64, end->id);
-		else
-			fxt_warning(verdict, end->offset, "step or end of a flow that never began",
-			        "id 0x%" PRIx64, end->id);
+		fxt_break(verdict, end->offset,
+		        end->async ? FXT_RULE_ASYNC_NEVER_BEGAN : FXT_RULE_FLOW_NEVER_BEGAN, "id 0x%" PRIx64,
+		        end->id);
 	}
 	fxt_spill_free(&lacking);
 }
 
 /* Goes through events and slices by time; only the last slice that has begun is
  * considered. */
-static void flows_check_thread(struct fxt_flow_thread *of, struct fxt_verdict *verdict, bool lossy)
+static void flows_check_thread(struct fxt_flow_thread *of, struct fxt_verdict *verdict)
 {
 	struct fxt_spill_window events = {0}, slices = {0};
 	struct outermost slice = {.start = UINT64_MAX};
@@ -191,17 +188,16 @@ static void flows_check_thread(struct fxt_flow_thread *of, struct fxt_verdict *v
 			slice = *later;
 		}
 		if (next == 0 || event->ns > slice.end)
-			(lossy ? fxt_warning : fxt_violation)(verdict, event->offset,
-			        "flow outside of every slice of its thread", "%s", "");
+			fxt_break(verdict, event->offset, FXT_RULE_FLOW_OUTSIDE, "%s", "");
 	}
 }
 
-void fxt_flows_check(struct fxt_flows *f, struct fxt_verdict *verdict, bool lossy)
+void fxt_flows_check(struct fxt_flows *f, struct fxt_verdict *verdict)
 {
-	flows_check_begins(f, verdict, lossy);
+	flows_check_begins(f, verdict);
 	for (size_t i = 0; i < f->thread_count; i++)
 		if (f->threads[i].events.count > 0)
-			flows_check_thread(&f->threads[i], verdict, lossy);
+			flows_check_thread(&f->threads[i], verdict);
 }
 
 void fxt_flows_free(struct fxt_flows *f)

@@ -33,11 +33,9 @@ void fxt_flows_event(
  * the slices inside. */
 uint32_t fxt_flows_slice(struct fxt_flows *flows, uint32_t thread, uint64_t start, uint64_t end);
 
-/* Reports flows and async events that belong to nothing. They are violations, or warnings
- * in a trace that reports losses, because the other part may be among the losses. A flow
- * that ends without a begin is always a warning: the thread that would have begun it may
- * have been killed before that, and viewers draw no arrow. */
-void fxt_flows_check(struct fxt_flows *flows, struct fxt_verdict *verdict, bool lossy);
+/* Reports flows and async events that belong to nothing. A flow that ends without a begin
+ * is lawful: the thread that would have begun it may have been killed before that. */
+void fxt_flows_check(struct fxt_flows *flows, struct fxt_verdict *verdict);
 
 void fxt_flows_free(struct fxt_flows *flows);
 

@@ -16,9 +16,7 @@ struct fxt_nesting_thread {
 	struct fxt_spill unclaimed; /* struct subtree, by start; initialised at first use */
 	/* slices not in the tree yet: those that may not be next, or all */
 	struct fxt_nested_slice *held;
-	struct fxt_nested_slice *begun;
-	size_t held_count, begun_count;
-	size_t held_room, begun_room;
+	size_t held_count, held_room;
 	uint64_t claimed_end; /* all slices in the tree end by then; held ones end later */
 	uint64_t held_end;    /* the latest end of those held */
 	bool collected;       /* in this run, because an earlier run found it out of order */
@@ -99,50 +97,12 @@ void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_
 	nesting_hold(t, slice);
 }
 
-void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice)
-{
-	struct fxt_nesting_thread *t = nesting_find(n, thread);
-
-	fxt_make_room(t->begun, t->begun_count, t->begun_room);
-	t->begun[t->begun_count++] = *slice;
-}
-
-enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end)
-{
-	struct fxt_nesting_thread *t = nesting_find(n, thread);
-
-	if (t->begun_count == 0)
-		return FXT_NEVER_BEGAN;
-	struct fxt_nested_slice slice = t->begun[--t->begun_count];
-
-	if (end < slice.start)
-		return FXT_ENDED_BEFORE_START;
-	slice.end = end;
-	fxt_nesting_slice(n, thread, &slice);
-	return FXT_ENDED;
-}
-
-static void nesting_end_open(struct fxt_nesting *n, uint32_t thread, uint64_t end)
-{
-	struct fxt_nesting_thread *t = &n->threads[thread];
-
-	while (t->begun_count > 0) {
-		struct fxt_nested_slice slice = t->begun[--t->begun_count];
-
-		slice.end = end > slice.start ? end : slice.start;
-		slice.open = true;
-		fxt_nesting_slice(n, thread, &slice);
-	}
-}
-
-bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end)
+bool fxt_nesting_finish(struct fxt_nesting *n)
 {
 	bool again = false;
 
-	for (size_t i = 0; i < n->thread_count; i++) {
-		nesting_end_open(n, (uint32_t)i, end);
+	for (size_t i = 0; i < n->thread_count; i++)
 		again |= n->threads[i].unordered;
-	}
 	for (size_t i = 0; i < n->thread_count; i++) {
 		struct fxt_nesting_thread *t = &n->threads[i];
 
@@ -163,7 +123,6 @@ void fxt_nesting_free(struct fxt_nesting *n)
 		if (n->threads[i].unclaimed.item_bytes > 0)
 			fxt_spill_free(&n->threads[i].unclaimed);
 		free(n->threads[i].held);
-		free(n->threads[i].begun);
 	}
 	free(n->threads);
 	*n = (struct fxt_nesting){0};

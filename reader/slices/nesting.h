@@ -13,7 +13,7 @@
  *
  *   do {
  *           forget the results; walk over the archive and put in every slice;
- *   } while (!fxt_nesting_finish(&nesting, end of the trace));
+ *   } while (!fxt_nesting_finish(&nesting));
  *
  * Times are nanoseconds. Threads are ids of tables.h; they must be the same in every run.
  */
@@ -28,8 +28,6 @@ struct fxt_nested_slice {
 	uint64_t start;
 	uint64_t end;    /* >= start */
 	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
-	uint32_t name;
-	bool open; /* begun and never ended: its end is the end of the trace */
 };
 
 /* How a slice breaks the tree. In both cases a viewer loses a slice. */
@@ -52,14 +50,8 @@ struct fxt_nesting {
 /* Puts in a whole slice. */
 void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
 
-/* fxt_nesting_begin() puts in a slice without its end. fxt_nesting_end() ends the slice
- * that began last. A slice that would end before it began is left out. */
-enum fxt_nesting_end { FXT_ENDED, FXT_NEVER_BEGAN, FXT_ENDED_BEFORE_START };
-void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
-enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end);
-
-/* Ends the slices that are still open. Returns false if the run is to be repeated. */
-bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end);
+/* Returns false if the run is to be repeated. */
+bool fxt_nesting_finish(struct fxt_nesting *n);
 
 void fxt_nesting_free(struct fxt_nesting *n);
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include "reader/slices/flows.h"
 #include "reader/slices/nesting.h"
+#include "marks.h"
 #include "rules.h"
 #include "writer/engine/elided.h"
 
@@ -16,11 +17,10 @@ struct check {
 	struct fxt_tables tables;
 	struct fxt_nesting nesting;
 	struct fxt_flows flows;
+	struct fxt_marks marks;                /* begins and ends of slices, in ns */
 	uint32_t tracer_category, elided_name; /* ids of strings */
 	uint64_t full_offset;                  /* of the last report of a full buffer */
 	uint32_t full_provider;
-	bool lossy; /* the trace reports that records were lost
-	                                          or overwritten */
 };
 
 /* The depth to which the Perfetto UI draws slices; it drops deeper ones. */
@@ -29,19 +29,15 @@ enum { VIEWER_DEPTH = 512 };
 static void check_slice(
         void *context, uint32_t thread, const struct fxt_nested_slice *slice, enum fxt_nesting_fault fault)
 {
-	static const char *const rules[] = {
-	        [FXT_SAME_START] = "slice starts in the same nanosecond as another one of its thread",
-	        [FXT_OVERLAP] = "slice overlaps another one of its thread",
-	};
 	struct check *c = context;
+	uint64_t koid = c->tables.threads[thread].thread;
 
 	if (fxt_flows_slice(&c->flows, thread, slice->start, slice->end) == VIEWER_DEPTH + 1)
-		fxt_warning(c->verdict, slice->offset,
-		        "slice contains more than 512 nested slices: viewers drop the inner ones",
-		        "thread %" PRIu64, c->tables.threads[thread].thread);
+		fxt_break(c->verdict, slice->offset, FXT_RULE_DEEP, "thread %" PRIu64, koid);
 	if (fault != FXT_NESTS)
-		fxt_violation(c->verdict, slice->offset, rules[fault], "thread %" PRIu64,
-		        c->tables.threads[thread].thread);
+		fxt_break(c->verdict, slice->offset,
+		        fault == FXT_OVERLAP ? FXT_RULE_OVERLAP : FXT_RULE_SAME_START, "thread %" PRIu64,
+		        koid);
 }
 
 /* True for plain calls that break no rule by themselves. Almost every record is one, and
@@ -71,21 +67,27 @@ static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t 
 		return;
 	if (type == FXT_EVENT_DURATION_COMPLETE && slice.start <= slice.end)
 		fxt_nesting_slice(&c->nesting, thread, &slice);
-	if (type == FXT_EVENT_DURATION_BEGIN)
-		fxt_nesting_begin(&c->nesting, thread, &slice);
-	if (type != FXT_EVENT_DURATION_END)
+	if (type == FXT_EVENT_DURATION_BEGIN || type == FXT_EVENT_DURATION_END)
+		fxt_marks_add(&c->marks, &(struct fxt_slice){.start = slice.start,
+		                                 .offset = r->offset,
+		                                 .thread = thread,
+		                                 .is_open = type == FXT_EVENT_DURATION_BEGIN});
+}
+
+/* Takes a slice of two records. One that never ended contains all that came later. */
+static void check_pair(void *context, const struct fxt_slice *begin, const struct fxt_slice *end)
+{
+	struct check *c = context;
+	struct fxt_nested_slice slice;
+
+	if (!begin) {
+		fxt_break(c->verdict, end->offset, FXT_RULE_NEVER_BEGAN, "thread %" PRIu64,
+		        c->tables.threads[end->thread].thread);
 		return;
-	switch (fxt_nesting_end(&c->nesting, thread, slice.start)) {
-	case FXT_ENDED:
-		break;
-	case FXT_NEVER_BEGAN:
-		fxt_violation(c->verdict, r->offset, "end of a duration that never began", "thread %" PRIu64,
-		        c->tables.threads[thread].thread);
-		break;
-	case FXT_ENDED_BEFORE_START:
-		fxt_violation(c->verdict, r->offset, "slice ends before it starts", "%s", "");
-		break;
 	}
+	slice = (struct fxt_nested_slice){
+	        .start = begin->start, .end = end ? end->start : UINT64_MAX, .offset = begin->offset};
+	fxt_nesting_slice(&c->nesting, begin->thread, &slice);
 }
 
 static void check_state(struct check *c, const struct fxt_view *view, uint64_t offset)
@@ -95,13 +97,11 @@ static void check_state(struct check *c, const struct fxt_view *view, uint64_t o
 	if (!fxt_view_archive_state(view, &state))
 		return;
 	if (!state.is_finished)
-		fxt_violation(c->verdict, offset, "the trace is unfinished: " FXT_ARCHIVE_UNFINISHED_TEXT,
-		        "%s", "");
+		fxt_break(c->verdict, offset, FXT_RULE_UNFINISHED, "%s", "");
 	if (state.bytes_unwritten > 0)
-		fxt_violation(c->verdict, offset, "the trace is cut: its file had no room for all records",
-		        "%" PRIu64 " bytes", state.bytes_unwritten);
-	c->lossy |= state.is_finished != FXT_ARCHIVE_FINISHED || state.bytes_unwritten > 0 ||
-	            state.processes_dropped > 0;
+		fxt_break(c->verdict, offset, FXT_RULE_UNWRITTEN, "%" PRIu64 " bytes", state.bytes_unwritten);
+	c->verdict->is_lossy |= state.is_finished != FXT_ARCHIVE_FINISHED || state.bytes_unwritten > 0 ||
+	                        state.processes_dropped > 0;
 }
 
 /* Notes the losses that the trace reports. */
@@ -111,27 +111,30 @@ static void check_on_loss(struct check *c, const struct fxt_view *view, uint64_t
 
 	if (view->type == FXT_RECORD_METADATA && view->metadata.type == FXT_METADATA_PROVIDER_EVENT &&
 	        view->metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL) {
-		c->lossy = true;
+		c->verdict->is_lossy = true;
 		c->full_offset = offset;
 		c->full_provider = view->metadata.provider;
 	}
 	if (view->type != FXT_RECORD_EVENT ||
 	        fxt_tables_string(&c->tables, view->event.category) != c->tracer_category)
 		return;
-	c->lossy |= fxt_tables_loss(&c->tables, view, &loss);
+	c->verdict->is_lossy |= fxt_tables_loss(&c->tables, view, &loss);
 	if (fxt_tables_string(&c->tables, view->event.name) == c->elided_name)
 		fxt_elided_sums_add(&c->verdict->elided_sums, &c->tables, view, false);
 }
 
 static void check_decoded(struct check *c, const struct fxt_record *r)
 {
+	struct fxt_archive_state state;
+	struct fxt_anchor anchor;
 	struct fxt_view view;
 	const char *reason = fxt_decode(r, &view);
 
 	if (reason) {
-		fxt_violation(c->verdict, r->offset, reason, "%s", "");
+		fxt_break_framing(c->verdict, r->offset, reason);
 		return;
 	}
+	c->verdict->is_own |= fxt_view_anchor(&view, &anchor) || fxt_view_archive_state(&view, &state);
 	fxt_check_record(c->verdict, &c->tables, r, &view);
 	fxt_tables_apply(&c->tables, &view);
 	check_on_loss(c, &view, r->offset);
@@ -157,6 +160,7 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		fxt_flows_free(&c.flows);
 		fxt_flows_init(&c.flows);
 		fxt_tables_init(&c.tables);
+		fxt_marks_init(&c.marks, FXT_SPILL_MEMORY_BYTES);
 		c.tracer_category = fxt_tables_intern(&c.tables, fxt_span("fxt"));
 		c.elided_name = fxt_tables_intern(&c.tables, fxt_span(FXT_ELIDED_EVENT));
 		cursor = fxt_cursor(archive);
@@ -172,15 +176,17 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 				check_decoded(&c, &r);
 		}
 		if (cursor.fault.reason)
-			fxt_violation(verdict, cursor.fault.offset, cursor.fault.reason, "%s", "");
+			fxt_break_framing(verdict, cursor.fault.offset, cursor.fault.reason);
+		verdict->is_lossy |= cursor.fault.reason != NULL;
 		if (fxt_tables_uncounted_losses(&c.tables) > 0)
-			fxt_warning(verdict, c.full_offset, "the buffer was full: records may be missing",
-			        "provider %" PRIu32, c.full_provider);
-		/* A slice that never ended contains all that came later. */
-		complete = fxt_nesting_finish(&c.nesting, UINT64_MAX);
+			fxt_break(verdict, c.full_offset, FXT_RULE_BUFFER_FULL, "provider %" PRIu32,
+			        c.full_provider);
+		fxt_marks_pair(&c.marks, check_pair, &c);
+		fxt_marks_free(&c.marks);
+		complete = fxt_nesting_finish(&c.nesting);
 		fxt_tables_free(&c.tables);
 	} while (!complete);
-	fxt_flows_check(&c.flows, verdict, c.lossy || cursor.fault.reason);
+	fxt_flows_check(&c.flows, verdict);
 	fxt_flows_free(&c.flows);
 	fxt_nesting_free(&c.nesting);
 }

@@ -1,13 +1,10 @@
 /*
- * Checks that an archive keeps the rules: those of each record (rules.h), and those between
- * records. Framing has no break. A provider is announced before its sections. Durations and
- * async events that end have begun. Slices of one thread nest, and no two start in the same
- * nanosecond, because viewers lose one of two such slices. Flows are in slices. Something
- * that began and never ended breaks no rule.
+ * Checks that an archive keeps the rules of the rule book (reader/stats/verdict.h): those of
+ * each record (rules.h), and those between records. Something that began and never ended
+ * breaks no rule.
  *
- * Four things are warnings: records of unknown types, which the format lets a reader skip;
- * slices deeper than viewers draw; flows that end without a begin; and events that lost
- * what they belong to.
+ * Records may stand in any order of time, as the format allows, so rules between records
+ * are decided at the archive's end.
  */
 #ifndef FXT_READER_CHECK_H
 #define FXT_READER_CHECK_H

@@ -78,50 +78,74 @@ static uint64_t marks_last_moment(
 	return scan->end > slice->start ? scan->end : slice->start;
 }
 
-static void marks_leave_open(const struct fxt_marks *m, struct fxt_scan *scan, struct begun *begun)
-{
-	while (begun->count > 0) {
-		struct fxt_slice *slice = &begun->items[--begun->count];
+struct marks_pairing {
+	struct begun begun;
+	fxt_marks_paired *paired;
+	void *context;
+};
 
-		slice->end = marks_last_moment(m, scan, slice);
-		fxt_spill_add(&scan->out_of_order, slice);
-	}
+static void marks_leave_open(struct marks_pairing *p)
+{
+	while (p->begun.count > 0)
+		p->paired(p->context, &p->begun.items[--p->begun.count], NULL);
 }
 
-static void marks_match_one(
-        const struct fxt_marks *m, struct fxt_scan *scan, struct begun *begun, const struct fxt_slice *mark)
+static void marks_pair_one(struct marks_pairing *p, const struct fxt_slice *mark)
 {
+	struct begun *begun = &p->begun;
+
 	if (begun->count > 0 && begun->items[0].thread != mark->thread)
-		marks_leave_open(m, scan, begun);
+		marks_leave_open(p);
 	if (mark->is_open) {
 		fxt_make_room(begun->items, begun->count, begun->room);
 		begun->items[begun->count++] = *mark;
-	} else if (begun->count > 0) {
-		struct fxt_slice *slice = &begun->items[--begun->count];
-
-		slice->end = mark->start;
-		slice->is_open = false;
-		fxt_spill_add(&scan->out_of_order, slice);
 	} else {
-		scan->ends_without_begin++;
+		p->paired(p->context, begun->count > 0 ? &begun->items[--begun->count] : NULL, mark);
 	}
 }
 
-void fxt_marks_match(struct fxt_marks *m, struct fxt_scan *scan)
+void fxt_marks_pair(struct fxt_marks *m, fxt_marks_paired *paired, void *context)
 {
+	struct marks_pairing pairing = {.paired = paired, .context = context};
 	struct fxt_slice marks[BATCH];
-	struct begun begun = {0};
 
-	if (m->death_count > 1)
-		qsort(m->deaths, m->death_count, sizeof(*m->deaths), marks_by_process_and_time);
 	fxt_spill_sort(&m->marks, marks_by_thread_and_time);
 	for (uint64_t at = 0; at < m->marks.count; at += BATCH) {
 		size_t count = m->marks.count - at < BATCH ? (size_t)(m->marks.count - at) : BATCH;
 
 		fxt_spill_read(&m->marks, at, count, marks);
 		for (size_t i = 0; i < count; i++)
-			marks_match_one(m, scan, &begun, &marks[i]);
+			marks_pair_one(&pairing, &marks[i]);
 	}
-	marks_leave_open(m, scan, &begun);
-	free(begun.items);
+	marks_leave_open(&pairing);
+	free(pairing.begun.items);
+}
+
+/* ---- slices of a scan ---- */
+
+struct marks_scan {
+	const struct fxt_marks *marks;
+	struct fxt_scan *scan;
+};
+
+static void marks_add_slice(void *context, const struct fxt_slice *begin, const struct fxt_slice *end)
+{
+	const struct marks_scan *of = context;
+	struct fxt_slice slice;
+
+	if (!begin) {
+		of->scan->ends_without_begin++;
+		return;
+	}
+	slice = *begin;
+	slice.end = end ? end->start : marks_last_moment(of->marks, of->scan, begin);
+	slice.is_open = !end;
+	fxt_spill_add(&of->scan->out_of_order, &slice);
+}
+
+void fxt_marks_match(struct fxt_marks *m, struct fxt_scan *scan)
+{
+	if (m->death_count > 1)
+		qsort(m->deaths, m->death_count, sizeof(*m->deaths), marks_by_process_and_time);
+	fxt_marks_pair(m, marks_add_slice, &(struct marks_scan){m, scan});
 }

@@ -1,8 +1,9 @@
 /*
  * Begins and ends of slices that have a record each. They are collected while a trace is
- * scanned, and become slices at its end. An end closes the latest slice of its thread that
- * has begun and not ended. A slice without an end lasts until its process was killed, else
- * to the end of the trace.
+ * read, and paired at its end: the format lets an end stand before its begin in the file.
+ * In the order of time, an end closes the latest slice of its thread that has begun and not
+ * ended. A slice without an end lasts until its process was killed, else to the end of the
+ * trace.
  */
 #ifndef FXT_READER_MARKS_H
 #define FXT_READER_MARKS_H
@@ -30,6 +31,14 @@ void fxt_marks_add(struct fxt_marks *m, const struct fxt_slice *mark);
 
 /* Notes that a process was killed. All times are in units of the scan. */
 void fxt_marks_add_death(struct fxt_marks *m, uint64_t process, uint64_t time);
+
+/*
+ * Pairs all begins and ends, thread by thread, in the order of the ends. `begin` is NULL for
+ * an end without one, and `end` for a begin without one; these come last of their thread,
+ * the latest first.
+ */
+typedef void fxt_marks_paired(void *context, const struct fxt_slice *begin, const struct fxt_slice *end);
+void fxt_marks_pair(struct fxt_marks *m, fxt_marks_paired *paired, void *context);
 
 /* Adds the slices to the scan's out_of_order ones, in no particular order, and counts the
  * ends without a begin. */

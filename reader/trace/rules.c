@@ -18,9 +18,9 @@ struct trial {
 	                     one that the record does not have */
 };
 
-static void break_rule(const struct trial *trial, const char *rule)
+static void break_rule(const struct trial *trial, enum fxt_rule_number rule)
 {
-	fxt_violation(trial->verdict, trial->offset, rule, "%s", "");
+	fxt_break(trial->verdict, trial->offset, rule, "%s", "");
 }
 
 /* ---- parts ---- */
@@ -31,15 +31,15 @@ static void break_rule(const struct trial *trial, const char *rule)
 static void check_reserved(const struct trial *trial, uint64_t word, uint64_t reserved)
 {
 	if (word & reserved)
-		fxt_violation(trial->verdict, trial->offset, "reserved bits are not zero", "0x%" PRIx64,
-		        word & reserved);
+		fxt_break(
+		        trial->verdict, trial->offset, FXT_RULE_RESERVED_BITS, "0x%" PRIx64, word & reserved);
 }
 
 static void check_padding(const struct trial *trial, struct fxt_span stream)
 {
 	for (size_t i = stream.bytes; i % 8 != 0; i++) {
 		if (stream.data[i] != 0) {
-			break_rule(trial, "padding after text or data is not zero");
+			break_rule(trial, FXT_RULE_PADDING);
 			return;
 		}
 	}
@@ -49,7 +49,7 @@ static void check_text(const struct trial *trial, struct fxt_span text)
 {
 	check_padding(trial, text);
 	if (!fxt_is_utf8(text))
-		break_rule(trial, "text is not UTF-8");
+		break_rule(trial, FXT_RULE_UTF8);
 }
 
 static void check_string(const struct trial *trial, struct fxt_string string)
@@ -58,30 +58,27 @@ static void check_string(const struct trial *trial, struct fxt_string string)
 
 	if (!(string.ref & FXT_STRING_INLINE_BIT)) {
 		if (fxt_provider_string(trial->tables->provider, string.ref) == FXT_NOTHING)
-			fxt_violation(trial->verdict, trial->offset, "reference to a string never registered",
-			        "string %u", string.ref);
+			fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_STRING, "string %u",
+			        string.ref);
 		return;
 	}
 	if (bytes == 0)
-		break_rule(trial, "inline string is empty; the reference should be 0");
+		break_rule(trial, FXT_RULE_EMPTY_INLINE);
 	if (bytes > FXT_STRING_MAX_BYTES)
-		fxt_violation(
-		        trial->verdict, trial->offset, "string is longer than 32000 bytes", "%zu", bytes);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_LONG_STRING, "%zu", bytes);
 	check_text(trial, fxt_inline_text(string));
 }
 
 static void check_thread(const struct trial *trial, struct fxt_thread thread)
 {
 	if (thread.ref != 0 && fxt_provider_thread(trial->tables->provider, thread.ref) == FXT_NOTHING)
-		fxt_violation(trial->verdict, trial->offset, "reference to a thread never registered",
-		        "thread %u", thread.ref);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_THREAD, "thread %u", thread.ref);
 }
 
 static void check_ticks(const struct trial *trial, uint64_t ticks)
 {
 	if (fxt_provider_ns(trial->tables->provider, ticks) > INT64_MAX)
-		fxt_violation(trial->verdict, trial->offset, "time is 2^63 nanoseconds or more",
-		        "%" PRIu64 " ticks", ticks);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_LATE_TIME, "%" PRIu64 " ticks", ticks);
 }
 
 /* ---- arguments ---- */
@@ -114,8 +111,8 @@ static void check_argument(
 	size_t contents = fxt_argument_words(argument);
 
 	if (argument->type > FXT_ARGUMENT_BLOB) {
-		fxt_warning(
-		        trial->verdict, trial->offset, "unknown type of argument", "type %u", argument->type);
+		fxt_break(
+		        trial->verdict, trial->offset, FXT_RULE_UNKNOWN_ARGUMENT, "type %u", argument->type);
 		return;
 	}
 	check_reserved(trial, *words, argument_reserved(argument->type));
@@ -126,8 +123,8 @@ static void check_argument(
 		check_padding(
 		        trial, (struct fxt_span){argument->value.blob.data, argument->value.blob.bytes});
 	if (contents < size)
-		fxt_violation(trial->verdict, trial->offset, "argument is longer than its contents",
-		        "%zu words for %zu", size, contents);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_LONG_ARGUMENT, "%zu words for %zu", size,
+		        contents);
 }
 
 static void check_arguments(struct trial trial, const struct fxt_record *r, const struct fxt_view *view)
@@ -142,12 +139,12 @@ static void check_arguments(struct trial trial, const struct fxt_record *r, cons
 		trial.offset = r->offset + (uint64_t)(words - r->words) * 8;
 		check_argument(&trial, words, &argument);
 		if (counter && !is_number(argument.type))
-			break_rule(&trial, "argument of a counter is not a number");
+			break_rule(&trial, FXT_RULE_NOT_NUMERIC);
 		numeric |= is_number(argument.type);
 	}
 	trial.offset = r->offset;
 	if (counter && !numeric)
-		break_rule(&trial, "counter without a numeric argument");
+		break_rule(&trial, FXT_RULE_NO_NUMBER);
 }
 
 /* ---- fields ---- */
@@ -204,11 +201,11 @@ static void check_metadata(const struct trial *trial, const struct fxt_view *vie
 	        fxt_tables_provider(trial->tables, view->metadata.provider);
 
 	if (view->metadata.type == FXT_METADATA_PROVIDER_SECTION && !(provider && provider->announced))
-		fxt_violation(trial->verdict, trial->offset, "section of a provider never announced",
-		        "provider %" PRIu32, view->metadata.provider);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNANNOUNCED, "provider %" PRIu32,
+		        view->metadata.provider);
 	if (view->metadata.type == FXT_METADATA_PROVIDER_EVENT &&
 	        view->metadata.event != FXT_PROVIDER_EVENT_BUFFER_FULL)
-		fxt_warning(trial->verdict, trial->offset, "unknown provider event", "event %u",
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_PROVIDER_EVENT, "event %u",
 		        view->metadata.event);
 }
 
@@ -217,17 +214,15 @@ static void check_string_record(const struct trial *trial, const struct fxt_view
 	size_t bytes = view->string.text.bytes;
 
 	if (view->string.index == 0)
-		break_rule(trial, "string record for index 0");
+		break_rule(trial, FXT_RULE_STRING_ZERO);
 	if (bytes > FXT_STRING_MAX_BYTES)
-		fxt_violation(
-		        trial->verdict, trial->offset, "string is longer than 32000 bytes", "%zu", bytes);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_LONG_STRING, "%zu", bytes);
 }
 
 static void check_blob(const struct trial *trial, const struct fxt_view *view)
 {
 	if (view->blob.type < FXT_BLOB_DATA || view->blob.type > FXT_BLOB_PERFETTO)
-		fxt_warning(
-		        trial->verdict, trial->offset, "unknown type of blob", "type %u", view->blob.type);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_BLOB, "type %u", view->blob.type);
 }
 
 static void check_kernel_object(const struct trial *trial, const struct fxt_view *view)
@@ -237,9 +232,9 @@ static void check_kernel_object(const struct trial *trial, const struct fxt_view
 	if (view->kernel_object.type != FXT_OBJECT_THREAD)
 		return;
 	if (!fxt_tables_argument(trial->tables, view, "process", &process))
-		break_rule(trial, "thread object without an argument \"process\"");
+		break_rule(trial, FXT_RULE_NO_PROCESS);
 	else if (process.type != FXT_ARGUMENT_KOID)
-		break_rule(trial, "argument \"process\" of a thread object is not a koid");
+		break_rule(trial, FXT_RULE_PROCESS_NO_KOID);
 }
 
 static void check_scheduling(const struct trial *trial, const struct fxt_view *view)
@@ -249,17 +244,16 @@ static void check_scheduling(const struct trial *trial, const struct fxt_view *v
 	uint8_t state = view->scheduling.outgoing_state;
 
 	if (state > FXT_THREAD_STATE_DEAD)
-		fxt_violation(trial->verdict, trial->offset, "unknown state of a thread", "state %u", state);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_STATE, "state %u", state);
 	if (view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH &&
 	        state == FXT_THREAD_STATE_RUNNING)
-		break_rule(trial, "thread switched away from is still running");
+		break_rule(trial, FXT_RULE_STILL_RUNNING);
 	for (unsigned i = is_wakeup ? 2 : 0; i < (is_wakeup ? 3 : 2); i++) {
 		struct fxt_argument weight;
 
 		if (fxt_tables_argument(trial->tables, view, weights[i], &weight) &&
 		        weight.type != FXT_ARGUMENT_INT32)
-			fxt_violation(trial->verdict, trial->offset, "weight of a thread is not an int32",
-			        "%s", weights[i]);
+			fxt_break(trial->verdict, trial->offset, FXT_RULE_WEIGHT, "%s", weights[i]);
 	}
 }
 
@@ -272,18 +266,18 @@ static void check_meaning(const struct trial *trial, const struct fxt_record *r,
 		break;
 	case FXT_RECORD_INITIALIZATION:
 		if (view->initialization.ticks_per_second == 0)
-			break_rule(trial, "initialization record with 0 ticks a second");
+			break_rule(trial, FXT_RULE_NO_TICKS);
 		break;
 	case FXT_RECORD_STRING:
 		check_string_record(trial, view);
 		break;
 	case FXT_RECORD_THREAD:
 		if (view->thread.index == 0)
-			break_rule(trial, "thread record for index 0");
+			break_rule(trial, FXT_RULE_THREAD_ZERO);
 		break;
 	case FXT_RECORD_EVENT:
 		if (view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra < view->event.ticks)
-			break_rule(trial, "slice ends before it starts");
+			break_rule(trial, FXT_RULE_BACKWARDS);
 		break;
 	case FXT_RECORD_BLOB:
 		check_blob(trial, view);
@@ -298,9 +292,7 @@ static void check_meaning(const struct trial *trial, const struct fxt_record *r,
 		break;
 	}
 	if (r->size > FXT_RECORD_MAX_WORDS)
-		fxt_violation(trial->verdict, trial->offset,
-		        "large record of 4096 words or more: the Perfetto UI cannot read on", "%zu words",
-		        r->size);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_LARGE_RECORD, "%zu words", r->size);
 }
 
 static void check_kind(const struct trial *trial, uint64_t header, const struct fxt_view *view)
@@ -308,12 +300,12 @@ static void check_kind(const struct trial *trial, uint64_t header, const struct 
 	unsigned type = fxt_record_type(header), subtype = fxt_record_subtype(header);
 
 	if (view->is_unknown && view->type == FXT_RECORD_EVENT)
-		fxt_warning(trial->verdict, trial->offset, "unknown type of event", "type %u", subtype);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_EVENT, "type %u", subtype);
 	else if (view->is_unknown && subtype > 0)
-		fxt_warning(trial->verdict, trial->offset, "unknown type of record", "type %u, kind %u", type,
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_RECORD, "type %u, kind %u", type,
 		        subtype);
 	else if (view->is_unknown)
-		fxt_warning(trial->verdict, trial->offset, "unknown type of record", "type %u", type);
+		fxt_break(trial->verdict, trial->offset, FXT_RULE_UNKNOWN_RECORD, "type %u", type);
 }
 
 void fxt_check_record(struct fxt_verdict *verdict, struct fxt_tables *t, const struct fxt_record *r,

@@ -39,3 +39,29 @@ foreign()
 		fxt info cut.fxt | grep -q "^lost: at least"
 	done
 }
+
+# lawful: the names of all traces that the format allows
+lawful()
+{
+	"$root/tests/independent/foreign.py" names
+}
+
+# slices FILE: the slices of a trace, by the independent decoder
+slices()
+{
+	decode slices "$1" | sort
+}
+
+@test "every lawful trace is ok, whatever it warns of" {
+	local name
+
+	for name in $(lawful); do
+		foreign $name
+		fxt check $name.fxt >checked
+		grep "^$name.fxt: ok, " checked
+		fxt report $name.fxt >report
+	done
+	# Records of unknown kinds do not make the numbers of calls uncertain.
+	grep -q '^unknown_kinds.fxt: 1 call of' <(fxt report unknown_kinds.fxt)
+	fxt check unknown_kinds.fxt | grep -q ', 33 warnings$'
+}

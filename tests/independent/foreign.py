@@ -94,7 +94,133 @@ def full_of_another():
     return t
 
 
-TRACES = {function.__name__: function for function in (full, full_of_another)}
+def ends_first():
+    """Slices of two records, whose ends stand before their begins."""
+    t = Trace()
+    t.event(END, 400)
+    t.event(END, 300, INNER)
+    t.event(BEGIN, 200, INNER)
+    t.event(BEGIN, 100)
+    return t
+
+
+def ends_first_around():
+    """The same around a slice of one record, and beside slices in the usual order."""
+    t = Trace()
+    t.event(END, 200)
+    t.event(BEGIN, 100)
+    t.event(COMPLETE, 120, INNER, 130)
+    for start in range(300, 800, 100):
+        t.event(BEGIN, start)
+        t.event(INSTANT, start + 10, arguments=[(UINT32, "line", start)])
+        t.event(END, start + 50)
+    return t
+
+
+def never_ended():
+    """A begin of which the end never came, and one that lies in it."""
+    t = Trace()
+    t.event(BEGIN, 100)
+    t.event(END, 300, INNER)
+    t.event(BEGIN, 200, INNER)
+    t.event(COMPLETE, 400, INNER, 500)
+    return t
+
+
+def ticks_of_three():
+    """A clock with three ticks a nanosecond, and with one tick in three nanoseconds."""
+    t = Trace(rate=3 * 10**9)
+    t.event(COMPLETE, 3000, extra=6000)
+    t.event(COMPLETE, 3300, INNER, 3900)
+    t.provider(2, "q")
+    t.record(1, 0, struct.pack("<Q", 10**9 // 3))
+    for index, text in ((CATEGORY, "c"), (NAME, "slow"), (INNER, "slower")):
+        t.record(2, index << 16 | len(text) << 32, stream(text))
+    t.record(3, 1 << 16, struct.pack("<QQ", 20, 21))
+    t.event(COMPLETE, 500, extra=900)
+    t.section(1)
+    t.event(COMPLETE, 7000, extra=8000)
+    return t
+
+
+def unknown_kinds():
+    """Records of kinds that the format does not have yet: of every type that has kinds, and of unknown types."""
+    t = Trace()
+    for kind in range(5, 16):
+        t.record(0, kind << 16, struct.pack("<Q", kind))
+    t.record(0, 4 << 16 | 1 << 20, struct.pack("<Q", 1))
+    for kind in range(3, 16):
+        t.record(8, kind << 60, struct.pack("<QQ", kind, 2))
+    for kind in (10, 11, 12, 13, 14):
+        t.record(kind, 0, struct.pack("<Q", kind))
+    t.record(15, 1 << 36, struct.pack("<Q", 3))
+    t.record(15, 2 << 40, struct.pack("<Q", 4))
+    t.event(11, 110)
+    t.event(COMPLETE, 100, extra=200)
+    return t
+
+
+def thread_alone():
+    """A thread object that does not say its process, and a process object."""
+    t = Trace()
+    t.kernel_object(PROCESS, 10, "tile")
+    t.kernel_object(THREAD, 11, "after")
+    t.event(BEGIN, 100)
+    t.event(END, 200)
+    return t
+
+
+def starts_together():
+    """Slices that start in one nanosecond, the outer one first."""
+    t = Trace()
+    t.event(COMPLETE, 100, extra=200)
+    t.event(COMPLETE, 100, INNER, 150)
+    return t
+
+
+def flow_outside():
+    """A flow outside of every slice of its thread."""
+    t = Trace()
+    t.event(COMPLETE, 100, extra=200)
+    t.event(FLOW_BEGIN, 300, extra=7)
+    t.event(FLOW_END, 310, extra=7)
+    return t
+
+
+def large():
+    """A large record of more words than the others can have."""
+    t = Trace()
+    t.event(COMPLETE, 100, extra=200)
+    t.record(15, 1 << 40, struct.pack("<QQ", CATEGORY | NAME << 16, 40000) + bytes(40000))
+    return t
+
+
+def extended():
+    """Words behind the contents of records and of an argument, which the format lets a writer add."""
+    t = Trace()
+    t.event(COMPLETE, 100, extra=200)
+    t.record(4, INSTANT << 16 | 1 << 24 | CATEGORY << 32 | NAME << 48, struct.pack("<QQ", 150, 1))
+    t.record(4, INSTANT << 16 | 1 << 20 | 1 << 24 | CATEGORY << 32 | NAME << 48,
+             struct.pack("<QQQ", 160, UINT32 | 2 << 4 | INNER << 16 | 5 << 32, 0))
+    return t
+
+
+def objects():
+    """Objects with names and without arguments; events point to them by pointers and koids, across providers."""
+    t = Trace()
+    t.userspace_object(0xabc, "Widget")
+    t.userspace_object(0xdef, "Button", [(POINTER, "parent", 0xabc)])
+    t.userspace_object(0xabc, "Stranger", process=99)
+    t.userspace_object(0x777, "Unused")
+    t.kernel_object(17, 500, "port")
+    t.event(COMPLETE, 100, extra=200, arguments=[(POINTER, "self", 0xdef), (KOID, "on", 500)])
+    t.event(COMPLETE, 300, extra=400, arguments=[(POINTER, "self", 0xabc), (POINTER, "other", 0x999)])
+    return t
+
+
+TRACES = {function.__name__: function
+          for function in (full, full_of_another, ends_first, ends_first_around, never_ended, ticks_of_three,
+                           unknown_kinds, thread_alone, starts_together, flow_outside, large, extended, objects)}
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["names"]:

@@ -41,7 +41,6 @@ static const struct broken corpus[] = {
         /* Reserved bits. */
         {"reserved bits are not zero", 0, 1, {0x1000000000110010}},
         {"reserved bits are not zero", 0, 1, {0x0010000000120010}},
-        {"reserved bits are not zero", 0, 1, {0x0100000000130010}},
         {"reserved bits are not zero", 0, 2, {0x10021, 1000000000}},
         {"reserved bits are not zero", 0, 2, {0x0000000380070022, ABC}},
         {"reserved bits are not zero", 0, 2, {0x0000800300070022, ABC}},
@@ -72,9 +71,6 @@ static const struct broken corpus[] = {
         {"reference to a string never registered", 0, 2, {0x0001000300090025, ABC}},
         {"reference to a string never registered", 0, 4, {0x000001000000004f, 0x90001, 3, ABC}},
         {"reference to a string never registered", 0, 4, {0x000001000000004f, 0x20009, 3, ABC}},
-        {"inline string is empty; the reference should be 0", 0, 3, {0x8000000101040034, 10, 20}},
-        {"inline string is empty; the reference should be 0", 2, 3,
-                {0x0002000101100034, 10, 0x0000000080000010}},
         {"text is not UTF-8", 0, 2, {0x0000000200070022, 0x61ff}},
         {"text is not UTF-8", 0, 2, {0x0000000200070022, 0x80c0}},
         {"text is not UTF-8", 0, 2, {0x0000000200070022, 0xc361}},
@@ -100,35 +96,59 @@ static const struct broken corpus[] = {
         {"reference to a thread never registered", 0, 2, {0x0000001095000028, 10}},
         {"reference to a thread never registered", 0, 2, {0x0000009015000028, 10}},
         {"reference to a thread never registered", 0, 4, {0x000000000000004f, 0x0000009000020001, 10, 0}},
-        {"thread object without an argument \"process\"", 0, 2, {0x0000000002020027, 7}},
-        {"argument \"process\" of a thread object is not a koid", 0, 4,
-                {0x0000010002020047, 7, 0x0000000000030024, 100}},
 
         /* Arguments. */
         {"argument of size 0", 0, 3, {0x0002000101100034, 10, 0x0000000000040000}},
         {"argument is longer than its record", 0, 3, {0x0002000101100034, 10, 0x0000000000040020}},
         {"argument is shorter than its contents", 0, 3, {0x0002000101100034, 10, 0x0000000000040013}},
         {"record is shorter than its arguments", 0, 2, {0x0002000101100024, 10}},
+
+        /* Events and other records. */
+        {"unknown state of a thread", 0, 4, {0x1000006000000048, 10, 5, 6}},
+        {"thread switched away from is still running", 0, 2, {0x0000001011000028, 10}},
+
+        /* Times. */
+        {"slice ends before it starts", 0, 3, {CALL, 20, 10}},
+
+        /* Nesting; in the order of ends, as traces have it. */
+        {"end of a duration that never began", 0, 2, {END, 10}},
+        {"end of a duration that never began", 2, 4, {BEGIN, 20, END, 10}},
+        {"end of a duration that never began", 0, 4, {END, 10, BEGIN, 20}},
+        {"end of a duration that never began", 4, 6, {BEGIN, 5, END, 10, END, 11}},
+        {"slice overlaps another one of its thread", 3, 6, {CALL, 10, 20, CALL, 15, 25}},
+        {"slice overlaps another one of its thread", 0, 7, {BEGIN, 15, CALL, 10, 20, END, 25}},
+        /* In other orders. */
+        {"slice overlaps another one of its thread", 0, 6, {CALL, 15, 25, CALL, 10, 20}},
+        {"slice overlaps another one of its thread", 3, 9, {CALL, 1, 90, CALL, 15, 25, CALL, 10, 20}},
+
+        /* Flows and async events; ids of flows are a process's, of async events those of their name. */
+        {"end of an async event that never began", 0, 3, {ASYNC_END, 15, 7}},
+        {"end of an async event that never began", 3, 6, {0x0001000101050034, 10, 7, ASYNC_END, 15, 7}},
+        {"end of an async event that never began", 6, 9,
+                {ASYNC_BEGIN, 10, 7, ASYNC_END, 15, 7, ASYNC_END, 16, 7}},
+};
+
+/* The format allows these, and viewers lose something: warnings. fxtrun promises not to write
+ * them, so they are violations in its own traces. */
+static const struct broken ours[] = {
+        {"inline string is empty; the reference should be 0", 0, 3, {0x8000000101040034, 10, 20}},
+        {"inline string is empty; the reference should be 0", 2, 3,
+                {0x0002000101100034, 10, 0x0000000080000010}},
+        {"thread object without an argument \"process\"", 0, 2, {0x0000000002020027, 7}},
+        {"argument \"process\" of a thread object is not a koid", 0, 4,
+                {0x0000010002020047, 7, 0x0000000000030024, 100}},
         {"argument is longer than its contents", 2, 4, {0x0002000101100044, 10, 0x0000000500040021, 0}},
         {"argument is longer than its contents", 3, 5,
                 {0x0002000101200054, 10, 0x0000000500040011, 0x0000000000040020, 0}},
         {"counter without a numeric argument", 0, 3, {0x0002000101010034, 10, 77}},
         {"argument of a counter is not a number", 3, 6,
                 {0x0002000101210064, 10, 0x0000000500040011, 0x0000000000040027, 0xdead, 77}},
-
-        /* Events and other records. */
-        {"unknown state of a thread", 0, 4, {0x1000006000000048, 10, 5, 6}},
-        {"thread switched away from is still running", 0, 2, {0x0000001011000028, 10}},
         {"weight of a thread is not an int32", 0, 6,
                 {0x2000000000010068, 10, 5, 0x0000000080060034, 0x0000746867696577, 5}},
         {"weight of a thread is not an int32", 0, 7,
                 {0x1000000000010078, 10, 5, 6, 0x00000005800f0032, 0x676e696d6f636e69, 0x007468676965775f}},
         {"weight of a thread is not an int32", 0, 7,
                 {0x1000000000010078, 10, 5, 6, 0x00000005800f0032, 0x676e696f6774756f, 0x007468676965775f}},
-
-        /* Times. */
-        {"slice ends before it starts", 0, 3, {CALL, 20, 10}},
-        {"slice ends before it starts", 2, 4, {BEGIN, 20, END, 10}},
         {"time is 2^63 nanoseconds or more", 0, 2, {INSTANT, 0x8000000000000000}},
         {"time is 2^63 nanoseconds or more", 0, 3, {CALL, 10, 0x8000000000000000}},
         {"time is 2^63 nanoseconds or more", 2, 4, {0x21, 1, INSTANT, 0x7fffffffffffffff}},
@@ -136,35 +156,19 @@ static const struct broken corpus[] = {
         {"time is 2^63 nanoseconds or more", 0, 2, {0x0000000100000029, 0x8000000000000000}},
         {"time is 2^63 nanoseconds or more", 0, 4,
                 {0x000000000000004f, 0x0000001000020001, 0x8000000000000000, 0}},
-
-        /* Nesting; in the order of ends, as traces have it. */
-        {"end of a duration that never began", 0, 2, {END, 10}},
-        {"end of a duration that never began", 4, 6, {BEGIN, 5, END, 10, END, 11}},
-        {"slice overlaps another one of its thread", 3, 6, {CALL, 10, 20, CALL, 15, 25}},
-        {"slice overlaps another one of its thread", 0, 7, {BEGIN, 15, CALL, 10, 20, END, 25}},
         {"slice starts in the same nanosecond as another one of its thread", 3, 6,
                 {CALL, 10, 20, CALL, 10, 30}},
         {"slice starts in the same nanosecond as another one of its thread", 3, 6,
                 {CALL, 10, 10, CALL, 10, 30}},
         {"slice starts in the same nanosecond as another one of its thread", 0, 5, {BEGIN, 10, CALL, 10, 20}},
-        /* Two ticks in one nanosecond. */
         {"slice starts in the same nanosecond as another one of its thread", 5, 8,
                 {0x21, 10000000000, CALL, 101, 120, CALL, 100, 130}},
-        /* In other orders. */
-        {"slice overlaps another one of its thread", 0, 6, {CALL, 15, 25, CALL, 10, 20}},
-        {"slice overlaps another one of its thread", 3, 9, {CALL, 1, 90, CALL, 15, 25, CALL, 10, 20}},
         {"slice starts in the same nanosecond as another one of its thread", 0, 6,
                 {CALL, 10, 30, CALL, 10, 20}},
-
-        /* Flows and async events; ids of flows are a process's, of async events those of their name. */
         {"flow outside of every slice of its thread", 3, 6, {CALL, 10, 20, FLOW_BEGIN, 25, 7}},
         {"flow outside of every slice of its thread", 0, 6, {FLOW_BEGIN, 9, 7, CALL, 10, 20}},
         {"flow outside of every slice of its thread", 0, 8,
                 {FLOW_BEGIN, 15, 7, 0x0002000100040054, 10, 5, 6, 20}},
-        {"end of an async event that never began", 0, 3, {ASYNC_END, 15, 7}},
-        {"end of an async event that never began", 3, 6, {0x0001000101050034, 10, 7, ASYNC_END, 15, 7}},
-        {"end of an async event that never began", 6, 9,
-                {ASYNC_BEGIN, 10, 7, ASYNC_END, 15, 7, ASYNC_END, 16, 7}},
 };
 
 /* Breaks no rule, and is reported: `at` is the word of the offset. */
@@ -176,6 +180,8 @@ static const struct broken warned[] = {
         {"unknown type of record", 0, 4, {0x000001100000004f, 0x20001, 3, ABC}},
         {"unknown type of record", 0, 4, {0x000002000000004f, 0x20001, 3, ABC}},
         {"unknown provider event", 0, 1, {0x0010000000130010}},
+        {"the buffer was full: records may be missing", 0, 1, {0x0000000000130010}},
+        {"the buffer was full: records may be missing", 0, 3, {0x0000000000930010, 0x0010000000910020, 0x61}},
         {"unknown type of argument", 2, 3, {0x0002000101100034, 10, 0x000000000004001b}},
         {"unknown type of event", 0, 2, {0x00020001010b0024, 10}},
         {"unknown type of event", 0, 3, {0x00020001010b0034, 10, 5}},
@@ -185,9 +191,13 @@ static const struct broken warned[] = {
         {"step or end of a flow that never began", 0, 16,
                 {FLOW_END, 15, 7, 0x0002000100080054, 15, 5, 6, 7, 0x0002000100040054, 10, 5, 6, 20, CALL, 10,
                         20}},
-        /* If the buffer was full, the slice around it may have been lost. */
+};
+
+/* Behind a full buffer: the other part of these may have been lost, so they are warnings. */
+static const struct broken lossy[] = {
         {"flow outside of every slice of its thread", 1, 4, {0x0000000000130010, FLOW_BEGIN, 15, 7}},
         {"end of an async event that never began", 1, 4, {0x0000000000130010, ASYNC_END, 15, 7}},
+        {"end of a duration that never began", 1, 3, {0x0000000000130010, END, 15}},
 };
 
 static const struct {
@@ -219,11 +229,13 @@ static const struct {
         {"words behind the contents of an instant", 4, {0x0002000101000044, 10, 0, 0}},
         {"words behind the contents of a section", 2, {0x0000000000120020, 0}},
         {"words behind the contents of a thread record", 4, {0x0000000000070043, 5, 6, 0}},
-        {"an event of a provider announced later", 3, {0x0000000000930010, 0x0010000000910020, 0x61}},
         {"a flow in a call that comes later, its end before its begin", 9,
                 {FLOW_END, 16, 7, FLOW_BEGIN, 15, 7, CALL, 10, 20}},
         {"a flow begun and not ended", 6, {CALL, 10, 20, FLOW_BEGIN, 15, 7}},
         {"a flow in a call that never ended", 5, {FLOW_BEGIN, 15, 7, BEGIN, 10}},
+        {"a slice of two records, the end first", 4, {END, 20, BEGIN, 10}},
+        {"the same around another one", 7, {END, 20, BEGIN, 10, CALL, 12, 14}},
+        {"slices in each other, their ends first", 8, {END, 40, END, 30, BEGIN, 20, BEGIN, 10}},
         {"async events, the end first", 6, {ASYNC_END, 16, 7, ASYNC_BEGIN, 15, 7}},
         {"an async event not ended", 3, {ASYNC_BEGIN, 15, 7}},
         {"an empty blob", 1, {0x0001000000020015}},
@@ -243,26 +255,38 @@ static void check(struct fxt_verdict *verdict)
 	free(copy);
 }
 
-/* One rule is broken, or one warning given. */
-static void told_once(const struct broken *corpus, size_t count, bool warning)
+/* A trace with the words breaks their rule, at their offset; *verdict is to be freed. */
+static void check_broken(const struct broken *broken, struct fxt_verdict *verdict)
 {
+	uint64_t offset = (trace.count + (size_t)broken->at) * 8;
+	const struct fxt_broken_rule *last;
+
+	put_words(&trace, broken->words, broken->count);
+	check(verdict);
+	if (verdict->count == 0)
+		fail_msg("%s: no rule is broken", broken->rule);
+	last = &verdict->rules[verdict->count - 1];
+	assert_string_equal(last->rule, broken->rule);
+	if (last->first[0].offset != offset)
+		fail_msg("%s: at word %" PRId64 ", not %d", broken->rule,
+		        (int64_t)(last->first[0].offset - offset) / 8 + broken->at, broken->at);
+}
+
+/* One rule is broken, or one warning given. */
+static void told_once(const struct broken *corpus, size_t count, bool warning, bool is_own)
+{
+	const struct fxt_anchor anchor = {0};
+
 	for (size_t i = 0; i < count; i++) {
-		const struct broken *broken = &corpus[i];
 		struct fxt_verdict verdict;
 
 		begin_trace(&trace);
-		uint64_t offset = (trace.count + (size_t)broken->at) * 8;
-
-		put_words(&trace, broken->words, broken->count);
-		check(&verdict);
+		if (is_own)
+			PUT(&trace, anchor, &anchor);
+		check_broken(&corpus[i], &verdict);
 		if (verdict.violations != !warning || verdict.warnings != warning)
-			fail_msg("line %zu, %s: %" PRIu64 " violations, the first: %s", i, broken->rule,
+			fail_msg("line %zu, %s: %" PRIu64 " violations, the first: %s", i, corpus[i].rule,
 			        verdict.violations, verdict.violations ? verdict.rules[0].rule : "none");
-		assert_string_equal(verdict.rules[0].rule, broken->rule);
-		if (verdict.rules[0].first[0].offset != offset)
-			fail_msg("line %zu, %s: at word %" PRId64 ", not %d", i, broken->rule,
-			        (int64_t)(verdict.rules[0].first[0].offset - offset) / 8 + broken->at,
-			        broken->at);
 		fxt_verdict_free(&verdict);
 	}
 }
@@ -270,13 +294,49 @@ static void told_once(const struct broken *corpus, size_t count, bool warning)
 static void broken_rules(void **state)
 {
 	(void)state;
-	told_once(corpus, COUNT(corpus), false);
+	told_once(corpus, COUNT(corpus), false, false);
 }
 
 static void warnings(void **state)
 {
 	(void)state;
-	told_once(warned, COUNT(warned), true);
+	told_once(warned, COUNT(warned), true, false);
+	told_once(warned, COUNT(warned), true, true);
+}
+
+static void promises_of_fxtrun(void **state)
+{
+	(void)state;
+	told_once(ours, COUNT(ours), true, false);
+	told_once(ours, COUNT(ours), false, true);
+}
+
+static void bits_of_a_provider_event(void **state)
+{
+	struct fxt_verdict verdict;
+
+	(void)state;
+	begin_trace(&trace);
+	put_words(&trace, (uint64_t[]){0x0100000000130010}, 1);
+	check(&verdict);
+	assert_int_equal(verdict.violations, 1);
+	assert_string_equal(verdict.rules[0].rule, "reserved bits are not zero");
+	fxt_verdict_free(&verdict);
+}
+
+static void after_a_loss(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(lossy); i++) {
+		struct fxt_verdict verdict;
+
+		begin_trace(&trace);
+		check_broken(&lossy[i], &verdict);
+		assert_int_equal(verdict.violations, 0);
+		assert_int_equal(verdict.warnings, 2);
+		assert_string_equal(verdict.rules[0].rule, "the buffer was full: records may be missing");
+		fxt_verdict_free(&verdict);
+	}
 }
 
 /* Viewers draw 512 slices in each other, whichever order the file has them in. */
@@ -400,6 +460,8 @@ static void long_strings(void **state)
 
 static void large_records(void **state)
 {
+	struct fxt_verdict verdict;
+
 	(void)state;
 	for (uint64_t words = 4095; words <= 4096; words++) {
 		begin_trace(&trace);
@@ -410,8 +472,10 @@ static void large_records(void **state)
 		record[1] = 0x20001;
 		record[2] = (words - 3) * 8;
 		trace.count += words;
-		is_broken_if(
-		        words == 4096, "large record of 4096 words or more: the Perfetto UI cannot read on");
+		check(&verdict);
+		assert_int_equal(verdict.violations, 0);
+		assert_int_equal(verdict.warnings, words == 4096);
+		fxt_verdict_free(&verdict);
 	}
 }
 
@@ -444,6 +508,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(broken_rules),
 	        cmocka_unit_test(warnings),
+	        cmocka_unit_test(promises_of_fxtrun),
+	        cmocka_unit_test(bits_of_a_provider_event),
+	        cmocka_unit_test(after_a_loss),
 	        cmocka_unit_test(deep_slices),
 	        cmocka_unit_test(harmless_traces),
 	        cmocka_unit_test(no_provider),

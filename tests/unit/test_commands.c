@@ -207,14 +207,13 @@ static void unknown_records(void **state)
  * the end. */
 static void check_in_order(void **state)
 {
-	static const uint64_t words[] = {0x0002000101020024, 10, 0x0002000101040034, 10, 20, 0x1a};
+	static const uint64_t words[] = {0x0002000101020024, 15, 0x0002000101040034, 10, 20, 0x1a};
 
 	(void)state;
 	begin_trace(&trace);
 	put_words(&trace, words, COUNT(words));
 	assert_int_equal(RUN(check), FXT_BROKEN);
-	assert_string_equal(printed, "-: offset 0x90: slice starts in the same nanosecond as another one of "
-	                             "its thread (thread 101)\n"
+	assert_string_equal(printed, "-: offset 0x90: slice overlaps another one of its thread (thread 101)\n"
 	                             "-: offset 0xb8: warning: unknown type of record (type 10)\n"
 	                             "-: not ok, 1 violation in 12 records, 1 warning\n");
 }
