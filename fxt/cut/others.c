@@ -13,17 +13,12 @@
 #include "perfetto/function_track.h"
 #include "perfetto/heap_profile.h"
 #include "perfetto/open_calls.h"
+#include "reader/trace/marks.h"
 #include "writer/format/muted.h"
 
 /* Ids of strings. */
 struct others_names {
 	uint32_t tracer, heap, cost, muted, recorded, allocate, free;
-};
-
-/* The open slices of a thread, with the decision on each. */
-struct others_open {
-	uint8_t *kept;
-	size_t count, room;
 };
 
 struct others_losses {
@@ -41,8 +36,7 @@ struct others {
 	struct others_names names;
 	struct fxt_links links;
 	struct fxt_before before;
-	struct others_open *open; /* by thread */
-	size_t open_count;
+	struct fxt_marks marks;       /* begins and ends of slices */
 	struct others_losses *losses; /* by provider */
 	size_t loss_count;
 	struct fxt_spill full;
@@ -50,22 +44,13 @@ struct others {
 	                                           belongs to a heap */
 };
 
-static void others_begin_slice(struct others *s, uint32_t thread, uint64_t offset)
+/* Keeps the ends of kept slices. */
+static void others_keep_end(void *context, const struct fxt_slice *begin, const struct fxt_slice *end)
 {
-	fxt_make_zeroed(s->open, s->open_count, thread);
-	struct others_open *open = &s->open[thread];
+	struct fxt_keep *k = context;
 
-	fxt_make_room(open->kept, open->count, open->room);
-	open->kept[open->count++] = fxt_keep_has(s->k, offset / 8);
-}
-
-/* An end belongs to the slice that its thread began last. */
-static bool others_ends_kept(struct others *s, uint32_t thread)
-{
-	fxt_make_zeroed(s->open, s->open_count, thread);
-	struct others_open *open = &s->open[thread];
-
-	return open->count > 0 && open->kept[--open->count];
+	if (begin && end && fxt_keep_has(k, begin->offset / 8))
+		fxt_keep_add(k, end->offset);
 }
 
 static void others_on_loss(struct others *s, const struct fxt_view *view, bool is_kept)
@@ -122,15 +107,17 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_BEGIN:
-		others_begin_slice(s, thread, offset);
-		return fxt_keep_has(s->k, offset / 8);
+	case FXT_EVENT_DURATION_END:
+		fxt_marks_add(&s->marks, &(struct fxt_slice){.start = time,
+		                                 .offset = offset,
+		                                 .thread = thread,
+		                                 .is_open = view->event.type == FXT_EVENT_DURATION_BEGIN});
+		return false;
 	case FXT_EVENT_DURATION_COMPLETE:
 		is_kept = fxt_keep_has(s->k, offset / 8);
 		if (category == s->names.tracer)
 			others_on_loss(s, view, is_kept);
 		return is_kept;
-	case FXT_EVENT_DURATION_END:
-		return others_ends_kept(s, thread);
 	case FXT_EVENT_ASYNC_BEGIN:
 	case FXT_EVENT_ASYNC_END:
 		fxt_links_add(&s->links, s->k, t, view, offset, has_thread && time < s->k->filter->to);
@@ -345,6 +332,7 @@ void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
 	        .allocate = fxt_tables_intern(&s.tables, fxt_span("allocate")),
 	        .free = fxt_tables_intern(&s.tables, fxt_span("free"))};
 	fxt_links_init(&s.links);
+	fxt_marks_init(&s.marks, FXT_SPILL_MEMORY_BYTES);
 	fxt_spill_init(&s.full, sizeof(struct others_full), FXT_SPILL_MEMORY_BYTES);
 	while (fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
@@ -357,13 +345,12 @@ void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
 		if (is_kept)
 			fxt_keep_add(k, r.offset);
 	}
+	fxt_marks_pair(&s.marks, others_keep_end, k);
+	fxt_marks_free(&s.marks);
 	fxt_links_keep(&s.links, k);
 	fxt_before_keep(&s.before, k);
 	others_full_buffers(&s);
 	fxt_spill_free(&s.full);
-	for (size_t i = 0; i < s.open_count; i++)
-		free(s.open[i].kept);
-	free(s.open);
 	free(s.losses);
 	fxt_tables_free(&s.tables);
 }

@@ -65,3 +65,18 @@ slices()
 	grep -q '^unknown_kinds.fxt: 1 call of' <(fxt report unknown_kinds.fxt)
 	fxt check unknown_kinds.fxt | grep -q ', 33 warnings$'
 }
+
+@test "a part of a trace has the slices of the whole, also where ends stand before their begins" {
+	local name
+
+	for name in $(lawful); do
+		foreign $name
+		fxt cut --time=0s..1s -o cut.fxt $name.fxt
+		fxt check cut.fxt | grep "^cut.fxt: ok, "
+		diff <(slices $name.fxt) <(slices cut.fxt)
+	done
+	# The time ends inside the outer slice: both of its records stay, with the mark.
+	fxt cut --time=0s..150ns -o cut.fxt ends_first.fxt
+	diff <(slices ends_first.fxt) <(slices cut.fxt)
+	[ "$(fxt dump cut.fxt | grep -c 'cut="ended later"')" = 2 ]
+}
