@@ -115,11 +115,15 @@ static bool session_command_follow_filter(void)
 	bool without_calls =
 	        agent_records_calls() && !fxt_category_is_enabled(agent_engine.control, "function");
 	uint32_t in_force = agent_engine.filter_in_force;
+	/* Read once: a change that comes later is followed the next time. Without its
+	 * agent_patch_undo() the calls of functions that it includes would not be recorded.
+	 * Acquire: pairs with the manager's release; the decisions are complete. */
+	uint32_t changes = load_acquire(&agent_engine.control->filter_changes);
 
 	/* Once: until the change is reported, no hook call is patched again. */
-	if (load_relaxed(&agent_engine.control->filter_changes) != agent_engine.filter_changes)
+	if (changes != agent_engine.filter_changes)
 		agent_patch_undo();
-	if (!fxt_decisions_follow_change(&agent_engine, without_calls))
+	if (!fxt_decisions_follow_change(&agent_engine, changes, without_calls))
 		return false;
 	if (agent_engine.filter_in_force != in_force)
 		session_command_follow_categories();

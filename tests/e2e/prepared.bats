@@ -227,6 +227,44 @@ needs_x86_64()
 	END
 }
 
+@test "a filter that changes while the agent looks whether it has: entries of included functions are put back" {
+	needs_x86_64
+	command -v gdb >/dev/null || skip "gdb is not installed"
+	prepared program prepared/told.c -O2
+	cat >hold.gdb <<-'END'
+		break fxt_decisions_follow_change
+		continue
+		set $changes = agent_engine.control->filter_changes
+		shell touch held
+		python
+		import time
+		while gdb.parse_and_eval("agent_engine.control->filter_changes == $changes"):
+		    time.sleep(0.01)
+		end
+		delete
+		detach
+	END
+	timeout 100 python3 - "$PWD/program" <<-'END'
+		from control import *
+		import sys
+		import time
+		session = Session(["--heap=off", "-o", "x.fxt", "--exclude=leaf"], sys.argv[1])
+		deadline = time.monotonic() + 60
+		while session.tell("")[2] != "a9":
+		    assert time.monotonic() < deadline
+		pid = session.client.call("GetProviders")["providers"][0]["pid"]
+		debugger = subprocess.Popen(["gdb", "-q", "-batch", "-x", "hold.gdb", "-p", str(pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+		while not os.path.exists("held"):
+		    assert debugger.poll() is None and time.monotonic() < deadline, debugger.stdout.read()
+		    time.sleep(0.01)
+		number = session.client.send("SetFilter", exclude=[])
+		assert debugger.wait(60) == 0, debugger.stdout.read()
+		assert session.client.reply(number) == {}
+		assert session.tell("")[1:] == ["leaf", "e9", "kept", "e9"]
+		assert session.end()[0] == 0
+	END
+}
+
 @test "call paths of the heap go through recorded calls, from the shadow stack and by walks" {
 	needs_x86_64
 	cat >program.c <<-'END'

@@ -99,11 +99,8 @@ static bool decisions_repeat(struct fxt_engine *e, bool excludes)
  * inside it (filter.h of the agent). Therefore these calls are recorded by the old filter
  * or by the new one, and by no mixture.
  */
-bool fxt_decisions_follow_change(struct fxt_engine *e, bool without_calls)
+bool fxt_decisions_follow_change(struct fxt_engine *e, uint32_t changes, bool without_calls)
 {
-	/* Acquire: pairs with the manager's release; the decisions are complete. */
-	uint32_t changes = load_acquire(&e->control->filter_changes);
-
 	if (e->filter_in_force == changes)
 		return true;
 	store_relaxed(&e->filter_changes, changes);

@@ -72,12 +72,13 @@ void fxt_decisions_carry_out(struct fxt_engine *e);
 void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t ref);
 
 /*
- * Carries out a change of the filter, if there is one. Returns false if the caller should
- * soon try again: some functions are not decided on yet. `without_calls`: all functions are
- * excluded from then on, whatever was decided. Called by the helper thread alone, without
- * the lock, as is the next function.
+ * Carries out a change of the filter, unless it is in force: the one that the caller read
+ * from the control memory (filter_changes). Returns false if the caller should soon try
+ * again: some functions are not decided on yet. `without_calls`: all functions are excluded
+ * from then on, whatever was decided. Called by the helper thread alone, without the lock,
+ * as is the next function.
  */
-bool fxt_decisions_follow_change(struct fxt_engine *e, bool without_calls);
+bool fxt_decisions_follow_change(struct fxt_engine *e, uint32_t changes, bool without_calls);
 
 /* Records calls again as decided, if that was off. Called by the helper thread, while
  * nothing is recorded. */
