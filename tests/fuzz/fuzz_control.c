@@ -30,7 +30,8 @@ static int fuzz_initialize(void *context, const struct fxt_options *wanted, cons
 	return 0;
 }
 
-/* Streaming, so that nobody gets a snapshot: that is written by another process, to any file. */
+/* Streaming mode, which takes no snapshots: another process would write them, to any
+ * file. */
 static void fuzz_open(void)
 {
 	static char *program[] = {"prog", NULL};

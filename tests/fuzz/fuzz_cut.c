@@ -1,8 +1,9 @@
 /*
- * Any bytes as a trace of which a part is cut. The first word says which: its lowest byte is a sum of what
- * chooses, the next three are the time's begin and end in 255ths of the trace's and the shortest duration,
- * the others a pattern. Whatever it is, the part can be read to its end, and if the whole makes sense and has
- * one clock, the part has the same slices that the choice shows of the whole.
+ * Any bytes as a trace that is cut. The first word chooses the part: its lowest byte is a
+ * sum of what chooses, the next three are the time's begin and end in 255ths of the trace's
+ * and the shortest duration, the others a pattern. Whatever it is, the part can be read to
+ * its end, and if the whole makes sense and has one clock, the part has the same slices
+ * that the choice shows of the whole.
  */
 #include <stdlib.h>
 #include <string.h>

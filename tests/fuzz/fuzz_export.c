@@ -24,7 +24,7 @@ static const struct fuzz_format formats[] = {
 #undef FUZZ_FORMAT
 };
 
-/* What csv and sqlite make, where no file of other inputs is. */
+/* Runs csv and sqlite, which make files, in a directory without files of other inputs. */
 static void fuzz_run_to_files(const struct fuzz_format *format, struct fxt_export *e)
 {
 	char directory[] = "/dev/shm/fxt-fuzz-XXXXXX", name[256];

@@ -17,7 +17,8 @@
 
 enum { BUFFER_BYTES = 4096 * 4, TICKS = 1000000000, KOID = 7, THREADS = 3, SNAPSHOTS = 3 };
 
-/* Where the provider says that it has mapped its memories: any addresses, the same every time. */
+/* The addresses at which the provider says that it has mapped its memories: any, the same
+ * every time. */
 #define BUFFER_AT  UINT64_C(0x10000000)
 #define CONTROL_AT UINT64_C(0x40000000)
 
@@ -127,7 +128,7 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	/* All zeros again; only what was touched takes time. */
 	madvise(buffer, BUFFER_BYTES, MADV_DONTNEED);
 	madvise(control, FXT_ELIDED_END, MADV_DONTNEED);
-	/* What is not there is not looked at, whatever the program writes. */
+	/* A part that is not there must not be read, whatever the program writes. */
 	if (mprotect(control + FXT_ELIDED_OFFSET, FXT_ELIDED_END - FXT_ELIDED_OFFSET,
 	            options.has_min_duration ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
 		abort();
@@ -187,7 +188,7 @@ static int fuzz_drop(void *context, const void *records, uint64_t bytes)
 	return 0;
 }
 
-/* One whose chunks change all the time is waited for. */
+/* A provider that changes its chunks all the time is waited for. */
 static void fuzz_snapshot(void)
 {
 	struct fxt_collector collector;
@@ -260,7 +261,8 @@ static void fuzz_end(uint8_t flags)
 	fxt_collector_free(&provider.collector);
 }
 
-/* The archive is whole records, and of those that tell whose they are none is the provider's. */
+/* The archive has whole records, and no metadata record with the number of another
+ * provider. */
 static void fuzz_check_archive(void)
 {
 	uint64_t words = archive.bytes / 8, *records = NULL;

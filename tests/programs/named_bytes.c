@@ -1,5 +1,5 @@
-/* Two threads whose names differ only in a byte that is not UTF-8, and a main thread whose name the kernel
- * cuts inside a letter. */
+/* Two threads with names that differ only in a byte that is not UTF-8. The kernel cuts the
+ * name of the main thread inside a letter. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>

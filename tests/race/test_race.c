@@ -1,6 +1,6 @@
 /*
- * Interleavings, signals and deaths, replayed at the engine's fail points. Each call calls a function of its
- * own, so that the trace tells for every one of them how often it is there.
+ * Interleavings, signals and deaths, replayed at the engine's fail points. Every call is of
+ * a function of its own, so that the trace shows how often it has each of them.
  */
 #include "tests/unit/caller.h"
 #include "writer/engine/valid.h"
@@ -269,7 +269,7 @@ struct stopped {
 	struct rig *rig;
 	struct stop stop;
 	sem_t next;
-	uint32_t number;   /* of the call in which it stops */
+	uint32_t number;   /* the call that it stops in */
 	bool dies_at_once; /* makes no call afterwards */
 	struct caller caller;
 	pthread_t thread;

@@ -1,10 +1,11 @@
 /*
- * An independent count of calls: preloaded into a program built with -finstrument-functions, it counts the
- * entries of every function and writes "offset calls" for each to the file COUNTER_OUTPUT names, when the
- * program exits. The offset counts from where the function's module is loaded, as nm prints it for a
- * position-independent program.
+ * An independent count of calls: preloaded into a program built with
+ * -finstrument-functions, it counts the entries of every function. At the program's exit it
+ * writes "offset calls" for each to the file COUNTER_OUTPUT names. The offset counts from
+ * where the function's module is loaded, as nm prints it for a position-independent
+ * program.
  *
- * For programs of one thread with fewer than TABLE_SIZE functions.
+ * Works with programs of one thread with fewer than TABLE_SIZE functions.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -8,8 +8,7 @@
 #include "agent/patch/flow.h"
 
 #ifdef __x86_64__
-/* Of the functions `one` and `other` the first is excluded. The values of RDI at a call are
- * in its order. */
+/* The function `one` is excluded, and `other` is not. RDI has one of them at a call. */
 void one(void), other(void), hook(void);
 __asm__(".pushsection .text; .globl one, other, hook\n"
         "one: ret; other: ret; hook: ret; .popsection");
@@ -49,7 +48,7 @@ static bool is_hook(const struct agent_instruction *i)
 	return i->target == (uint64_t)(uintptr_t)hook;
 }
 
-/* Each call of the hook. */
+/* Writes the verdicts on all calls of the hook. */
 static void tell(const uint8_t *start, const uint8_t *end)
 {
 	struct agent_instruction i;
@@ -62,7 +61,8 @@ static void tell(const uint8_t *start, const uint8_t *end)
 	}
 }
 
-/* For each call of the hook: R for one that stays, - for one that may go; NULL: not understood. */
+/* Returns the verdicts on the calls of the hook: R for one that stays, - for one that may
+ * go; NULL: not understood. */
 static const char *follow(const uint8_t *start, const uint8_t *end, bool has_handlers)
 {
 	struct agent_flow_part *part;

@@ -38,8 +38,8 @@ static NOINLINE void same_walk(void)
 	for (unsigned i = 0; i < walk.count; i++) {
 		uint64_t address = (uint64_t)(uintptr_t)expected[(unsigned)first + i];
 
-		/* For an interrupted frame the walk has the address after the instruction's
-		 * first byte. */
+		/* The walk takes the address after the first byte of an interrupted
+		 * instruction. */
 		assert_true(walk.addresses[i] == address || walk.addresses[i] == address + 1);
 	}
 	if (walks++ == 0 || walk.count < shortest)

@@ -228,8 +228,8 @@ static uint64_t faults_of(const struct fxt_parts *parts, enum fxt_part_kind kind
 	return UINT64_MAX;
 }
 
-/* Each is of the innermost call that it was in, whatever their order in the file, and of its own thread; the
- * time before the first call and after the last one is none of the trace's. */
+/* Faults belong to the innermost call that they were in, whatever their order in the file,
+ * and to their own thread. The trace begins with the first call and ends with the last. */
 static void page_faults(void **state)
 {
 	static const uint64_t of_handle[] = {101, 119, 200, 299}, of_parse[] = {199, 120, 150};

@@ -281,8 +281,9 @@ static void no_reply_drop(void **state)
 	rig_end(&rig);
 }
 
-/* Loses 1000 calls, and finds room again in a hook that a handler interrupted, whose record
- * ends before `end`. With a slice that began during the loss, `end` is when that was. */
+/* Loses 1000 calls, and finds room again in a hook that a handler interrupted. The record
+ * of the loss ends before `end`. With a slice that began during the loss, `end` is when
+ * that was. */
 static void lose_and_go_on(bool is_in_slice)
 {
 	struct rig rig;

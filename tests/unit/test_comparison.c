@@ -1,6 +1,6 @@
 /*
  * Verdicts on differences: of equal traces, dealt out to two sides in every way, and of
- * traces with one changed function. Each trace has one call of each function.
+ * traces with one changed function. All traces have one call of each function.
  */
 #include "trace.h"
 
@@ -74,7 +74,7 @@ static unsigned differences(void)
 	return count;
 }
 
-/* Of all ways to deal ten traces out, five a side, at most one in twenty may seem to
+/* At most one in twenty of all ways to deal ten traces out, five a side, may seem to
  * differ, however many functions there are. */
 static void nothing_differs(void **state)
 {

@@ -340,8 +340,8 @@ static void waits_and_goes_away(void **state)
 	assert_string_equal(heard(client), "");
 	leave(client);
 	assert_int_equal(server.clients[0]->socket.fd, -1);
-	assert_int_equal(snapshots.count, 1);    /* it is written all the same, */
-	assert_null(snapshots.requests[0].done); /* but nobody told */
+	assert_int_equal(snapshots.count, 1);    /* it is written all the same */
+	assert_null(snapshots.requests[0].done); /* and not reported */
 	other = new_client();
 	assert_true(server.clients[0]->socket.fd >= 0);
 	enter(FXT_SESSION_STARTED);
@@ -350,7 +350,7 @@ static void waits_and_goes_away(void **state)
 	fxt_snapshots_close(&snapshots);
 	pthread_mutex_unlock(&session.archive.lock);
 	assert_string_equal(heard(other), "STARTED STOPPED 3:ok ");
-	ask_as(other, 4, "WatchAlert", NULL); /* nobody has taken that alert */
+	ask_as(other, 4, "WatchAlert", NULL); /* that alert was not taken yet */
 	assert_string_equal(heard(other), "4:ok ");
 	leave(other);
 }

@@ -1,6 +1,6 @@
 /*
- * Sums of calls against numbers worked out by hand, and against a tree whose generator, which knows the stack
- * at every moment, sums up for itself.
+ * Sums of calls against numbers worked out by hand, and against a random tree. The
+ * generator of the tree knows the stack at every moment and sums up for itself.
  */
 #include "random.h"
 #include "trace.h"
@@ -398,8 +398,9 @@ static void is_corrected(struct fxt_corrected time, double ns, double error)
 }
 
 /*
- * Recording takes 2 ns within a call and 3 ns around it. Without, main would have 10 ns of its own; the first
- * f 4 ns, and 6 ns in the f inside; the second f 5 ns, in which it waits for 1 ns.
+ * Recording takes 2 ns within a call and 3 ns around it. Without that, main would have 10
+ * ns of its own; the first f 4 ns, and 6 ns in the f inside; the second f 5 ns, with a wait
+ * of 1 ns.
  *
  *  main  0.........................42
  *    f     5.......22   f 30....37

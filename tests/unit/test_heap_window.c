@@ -1,5 +1,5 @@
-/* Events leave the window in the order of their times, and of those of one time in the order in which they
- * came: against all events that are in it, looked through one by one. */
+/* Events leave the window in the order of their times, and events of one time in the order
+ * in which they came. The test looks through all events of the window one by one. */
 #include "trace.h"
 
 #include "reader/heap/heap_window.h"
@@ -60,8 +60,8 @@ static void order(void **state)
 	}
 }
 
-/* So many events wait that rows continue in files, for two threads in turn; each round half
- * of them leave. */
+/* The waiting events are so many that rows continue in files, for two threads in turn. Half
+ * of them leave in each round. */
 static void long_rows(void **state)
 {
 	struct fxt_heap_queue rows[2] = {0};

@@ -5,8 +5,9 @@
 
 #include "reader/trace/index.h"
 
-/* Each pair of words of a text has two forms that a hash of multiplications by a known number cannot tell
- * apart: the highest bit of the first moves on to two bits of the product, which the second takes back. */
+/* The words of a text come in pairs. A pair has two forms that a hash of multiplications by
+ * a known number cannot tell apart: the highest bit of the first word moves on to two bits
+ * of the product, which the second takes back. */
 static void colliding_names(void **state)
 {
 	enum { PAIRS = 12, NAMES = 1 << PAIRS };

@@ -50,8 +50,8 @@ static void few_moments_are_all_there(void **state)
 	free(curve.points);
 }
 
-/* For many moments, in bursts and far apart, each peak and each valley is kept that is the
- * highest or the lowest of a thousandth of the time. */
+/* Keeps each peak and each valley that is the highest or the lowest of a thousandth of the
+ * time, for many moments, in bursts and far apart. */
 static void of_many_the_extremes_stay(void **state)
 {
 	struct fxt_live_curve curve;

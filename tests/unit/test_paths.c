@@ -1,6 +1,7 @@
 /*
- * The tree of calls merged by path: against numbers worked out by hand, and against a tree whose generator,
- * which knows the stack at every moment, sums up for itself.
+ * The tree of calls merged by path, against numbers worked out by hand, and against a
+ * random tree. The generator of that tree knows the stack at every moment and sums up for
+ * itself.
  */
 #include "random.h"
 #include "trace.h"

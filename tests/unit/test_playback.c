@@ -1,6 +1,7 @@
 /*
- * Slices played forward: of random traces, in pieces of any size. Each comes once, in the
- * order of time, with its depth, and a slice begins before and ends after those inside it.
+ * Slices played forward: of random traces, in pieces of any size. All come once, in the
+ * order of time, with their depth, and a slice begins before and ends after those inside
+ * it.
  */
 #include "trace.h"
 

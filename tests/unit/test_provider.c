@@ -129,8 +129,8 @@ static void the_drawing(void **state)
 			        ends[from][to] == '1');
 }
 
-/* A provider that is told to stop before anything is known about it may have begun, as its
- * birth says. */
+/* A provider that must stop before anything is known about it may have begun, as its birth
+ * says. */
 static void a_stop_before_the_start_is_known(void **state)
 {
 	struct fxt_control *control = p.memory.control;
@@ -229,7 +229,7 @@ static void triggers_that_calls_raise(void **state)
 	assert_string_equal(name, "trigger 15");
 	assert_false(fxt_alerts_take(&alerts, name));
 	assert_int_equal(*triggered, 0);
-	*triggered = 2; /* of times that were told of */
+	*triggered = 2; /* fewer than were reported */
 	fxt_packets_handle(&p);
 	fxt_wakeup_receive(&wakeup, &alerts);
 	assert_false(fxt_alerts_take(&alerts, name));
@@ -365,7 +365,7 @@ static void invalid(void **state)
 	WITH(end, FXT_ENDS);
 	WITH(state, FXT_STATE_WAITING); /* it has begun once */
 	WITH(runs, 0);
-	WITH(state, FXT_STATE_ABORTED); /* and nobody was told */
+	WITH(state, FXT_STATE_ABORTED); /* and it was not reported */
 	WITH(end, FXT_END_JOINED);      /* with memory */
 	WITH(memory.buffer, NULL);
 #undef WITH
@@ -395,7 +395,7 @@ static void end_and_join(enum fxt_ending ending)
 {
 	fxt_provider_note_end(&p, ending, 123);
 	assert_int_equal(p.end, FXT_END_KNOWN);
-	assert_true(fxt_provider_is_live(&p)); /* its thread goes on until it is told */
+	assert_true(fxt_provider_is_live(&p)); /* its thread goes on until the end is sent */
 	fxt_provider_send_end(&p);
 	assert_false(fxt_provider_is_live(&p));
 	wait_for(FXT_STATE_DONE);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include "reader/stats/rank.h"
 
-/* Twice U: the pairs in which the second sample (the values with set bits) is above, and
+/* Twice U: the number of pairs with the second sample (the values with set bits) above, and
  * half of the ties. */
 static int pairs(const double *values, unsigned count, unsigned second)
 {
@@ -81,7 +81,7 @@ static void known_values(void **state)
 	equals(fxt_rank_least(0, 5), 1);
 }
 
-/* The ways in which samples of m and n values have this U. */
+/* The number of ways to get this U from samples of m and n values. */
 static double ways[25][25][577];
 
 static void fill_ways(void)

@@ -115,7 +115,8 @@ static void limits(void **state)
 	assert_int_equal(fxt_record_filter_limit(&filter, FXT_RECORD_FILTER_MIN_DURATION, &one, 5), 5);
 }
 
-/* By what it is called, and nothing that looks like it; in whatever filter there is besides. */
+/* Mutes functions by their whole names, and nothing that looks like them, whatever else the
+ * filter has. */
 static void muted(void **state)
 {
 	static const char *const names[] = {"row::operator[](int)", "file:x", "/a/", "open(char const*)"};

@@ -218,7 +218,7 @@ static void end(struct rig *rig)
 	free(rig->buffer);
 }
 
-/* Of the string record found last. */
+/* The words of the string record found last. */
 static size_t found_words, needed_words;
 /* Records that say nothing but what provider the next ones are of, which is known. */
 static unsigned idle_sections;
@@ -357,7 +357,7 @@ static void names_while_there_is_room(void **state)
 	(void)state;
 	begin(&rig, FXT_STREAMING);
 	hold(&rig);
-	rig.resolver.has_work = false; /* its thread is held: nobody else is there */
+	rig.resolver.has_work = false; /* its thread is held, and no other is there */
 	assert_int_equal(pthread_create(&thread, NULL, let_go_when_asked, &rig.resolver), 0);
 	words += put_function(records + words, 10, function_one);
 	register_records(&rig, records, words);

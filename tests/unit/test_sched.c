@@ -1,6 +1,7 @@
 /*
- * From the kernel's records of context switches to those of a trace: rings filled by hand, as
- * perf_event_open(2) describes them, and a log written into an archive that the reader reads.
+ * The kernel's records of context switches become those of a trace: rings filled by hand,
+ * as perf_event_open(2) describes them, and a log written into an archive that the reader
+ * reads.
  */
 #include "trace.h"
 #include <linux/perf_event.h>

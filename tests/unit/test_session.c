@@ -18,7 +18,7 @@
 static struct fxt_options options;
 static struct fxt_session session;
 static const struct fxt_categories none;
-static char states[64]; /* that the listener was told of, a letter each */
+static char states[64]; /* reported to the listener, a letter each */
 static FILE *file;
 
 static void state_changed(void *context)

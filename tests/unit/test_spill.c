@@ -11,7 +11,7 @@ enum { ITEMS = 20000 };
 
 struct item {
 	uint64_t key;
-	uint32_t place; /* items are 16 bytes, 12 of which count */
+	uint32_t place; /* items are 16 bytes; 12 of them count */
 };
 
 static int by_key(const void *left, const void *right)

@@ -118,7 +118,8 @@ static void calls(void **state)
 	answers("SELECT start, duration, lost FROM trace", "1000|100|0 ");
 }
 
-/* Time in which the tracer made a thread wait is in its calls, and not in their sums. */
+/* If the tracer made a thread wait, that time is in the thread's calls, and not in their
+ * sums. */
 static void tracer_waits(void **state)
 {
 	(void)state;
@@ -167,7 +168,7 @@ static void conditions(void **state)
 	        "20 ");
 }
 
-/* Waits, one of which was written late; marks at the ends of arrows are not waits. */
+/* Waits, one of them written late. Marks at the ends of arrows are not waits. */
 static void waits(void **state)
 {
 	(void)state;

@@ -184,7 +184,7 @@ static void a_copy_leaves_the_original(void **state)
 	assert_directory_holds("a.fxt b.fxt ");
 }
 
-/* So is a device; but a test that fails should not replace one. */
+/* The same goes for a device, but a failing test should not replace one. */
 static void a_pipe_is_written_to_not_replaced(void **state)
 {
 	struct raw *raw = begin_raw();

@@ -193,7 +193,8 @@ static void texts_that_are_not_utf8(void **state)
 	assert_string_equal(object_of(f, 0x1000).module, "/nowhere/" REPAIRED);
 }
 
-/* Each type of the symbol stands for the one before it twice: the whole name would have 2^60 letters. */
+/* Every type of the symbol stands for the one before it twice: the whole name would have
+ * 2^60 letters. */
 static void a_symbol_that_stands_for_an_endless_name(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -379,7 +379,7 @@ static void modules_one_after_the_other(void **state)
 	put_mapping(raw, 2, BASE + outer - 16, 0x1000, 0x10);
 	put_pc(raw, 2, BASE + outer, 0); /* whichever is there now */
 	put_pc(raw, 3, BASE + outer, 2);
-	put_pc(raw, 4, BASE + inner, 1); /* seen before, and told only now */
+	put_pc(raw, 4, BASE + inner, 1); /* seen before, and reported only now */
 	put_pc(raw, 5, BASE, 0);         /* of the unloaded one, nothing is there any more */
 	const struct finished *f = finish(raw);
 

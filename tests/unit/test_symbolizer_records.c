@@ -47,7 +47,7 @@ static struct raw *put_everything(struct raw *raw)
 	PUT(raw, provider_event, PROVIDER, FXT_PROVIDER_EVENT_BUFFER_FULL);
 	raw->words[raw->count++] = 0x1e;               /* no such type */
 	raw->words[raw->count++] = 0x0000001000010012; /* a string of 16 bytes without room for them */
-	raw->words[raw->count++] = 0x8010000001020024; /* an event whose name does not fit */
+	raw->words[raw->count++] = 0x8010000001020024; /* an event with a name that does not fit */
 	raw->words[raw->count++] = 5;
 	for (int i = 0; i < 150000; i++)
 		PUT(raw, event, FXT_EVENT_DURATION_COMPLETE, here, fxt_string_empty(), fxt_string_index(1),
@@ -84,8 +84,8 @@ static void names_amid_much_else(void **state)
 	        f->words + f->count - (raw->count - behind), raw->words + behind, (raw->count - behind) * 8);
 }
 
-/* Before, between and behind names there are runs of calls of every size about that of the blocks in which
- * they are moved: 256 KB, and half of it. */
+/* Before, between and behind names there are runs of calls. Their sizes are about 256 KB,
+ * the size of the blocks that move them, and half of it. */
 static void runs_of_every_size_keep_their_places(void **state)
 {
 	static struct raw expected;

@@ -75,7 +75,7 @@ static void every_field(void **state)
 	assert_true(options.defer_transfer);
 }
 
-/* A configuration for which no session has room is refused: it would not be recorded. */
+/* A configuration is refused if no session has room for it: it would not be recorded. */
 static void too_many_categories(void **state)
 {
 	char text[64 * 50] = "{\"categories\":[\"0\"";

@@ -1,10 +1,12 @@
 /*
- * crash COUNTERS SEED END: four threads call three functions without end, until the program ends at a moment
- * that SEED decides, as END says: by signal kill, segv or abrt, or with status 7 by _exit, quick_exit or
- * exit_group. With a SEED that 3 divides the moment is after the first 1000 calls. Each thread counts, in a
- * file that outlives the program, which calls have begun and which have returned.
+ * crash COUNTERS SEED END: four threads call three functions without end, until the program
+ * ends at a moment that SEED decides, as END says: by signal kill, segv or abrt, or with
+ * status 7 by _exit, quick_exit or exit_group. If 3 divides SEED, the moment is after the
+ * first 1000 calls. The threads count in a file that outlives the program which calls have
+ * begun and which have returned.
  *
- * crash COUNTERS: prints what was counted, "thread function begun returned" a line, tab-separated.
+ * crash COUNTERS: prints what was counted, "thread function begun returned" a line,
+ * tab-separated.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

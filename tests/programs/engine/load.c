@@ -105,8 +105,9 @@ UNTRACED static void *work(void *own)
 	return NULL;
 }
 
-/* The state of a thread, as the kernel has it: R, S, T, ... By system calls, because a call
- * of libc would be a recorded wait, which may have to wait for the stopped manager. */
+/* The state of a thread, as the kernel has it: R, S, T, ... Reads it by system calls,
+ * because a call of libc would be a recorded wait, which may have to wait for the stopped
+ * manager. */
 UNTRACED static char state_of(int process, int thread)
 {
 	char path[64], line[512] = "";
@@ -168,7 +169,8 @@ UNTRACED static void stop(int manager)
 	stopped = 1;
 }
 
-/* Not by a library call, whose wait would be recorded, and so have to wait for the manager itself. */
+/* Not by a library call: its wait would be recorded, and so have to wait for the manager
+ * itself. */
 UNTRACED static void rest(void)
 {
 	struct timespec a_while = {.tv_nsec = 1000000};

@@ -55,7 +55,7 @@ CALL static void one_round(volatile struct count *c)
 
 UNTRACED static pthread_t begin(intptr_t number);
 
-/* For up to 32 ms, between bursts of up to a thousand rounds. */
+/* Sleeps up to 32 ms, between bursts of up to a thousand rounds. */
 UNTRACED static void rest(intptr_t number, uint64_t made)
 {
 	uint64_t mixed = (made + (uint64_t)number) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
@@ -64,7 +64,7 @@ UNTRACED static void rest(intptr_t number, uint64_t made)
 		usleep(mixed % 32768);
 }
 
-/* A thread's last act is to begin the next one, whose end is its own. */
+/* A thread's last act is to begin the next one, which ends by itself. */
 UNTRACED static void *work(void *own)
 {
 	intptr_t number = (intptr_t)own;

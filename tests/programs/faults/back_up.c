@@ -14,7 +14,7 @@
 #define NEAREST 1000 /* bytes */
 #define STEP    16
 
-/* Where these lie decides where a thread's stack ends. */
+/* Their place in memory decides where a thread's stack ends. */
 static __thread volatile char local[20000];
 
 static uintptr_t stack; /* its lowest address that can be used */

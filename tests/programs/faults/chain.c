@@ -1,8 +1,9 @@
 /*
- * chain GENERATIONS [KIB [DESCRIPTORS]]: a child that has a child, and so on, so many; with a second argument
- * other than 0 in so much address space each, with a third with no more descriptors than that. Each makes one
- * call of leaf() first. Prints how many there were, and by how many KiB the address space of the last is
- * larger than that of the first child; status 1: one could not be made, or died.
+ * chain GENERATIONS [KIB [DESCRIPTORS]]: a child that has a child, and so on, GENERATIONS
+ * times. A second argument other than 0 limits the address space of each, a third one the
+ * number of descriptors. All of them make one call of leaf() first. Prints how many there
+ * were, and by how many KiB the address space of the last is larger than that of the first
+ * child. Status 1: one could not be made, or died.
  */
 #include <stdio.h>
 #include <stdlib.h>

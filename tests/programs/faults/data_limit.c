@@ -1,8 +1,9 @@
 /*
- * data_limit KIB THREADS [own]: allocates blocks of 1 KiB until there is no memory, and calls leaf() after each; then so many
- * threads, whose stacks were there before, call it a hundred times each, all of them alive at the same time. With "own"
- * the program sets its limit of data (RLIMIT_DATA) to KIB itself. Prints "FUNCTION<tab>CALLS" and, on standard error, how many
- * KiB it got and how many threads.
+ * data_limit KIB THREADS [own]: allocates blocks of 1 KiB until there is no memory, and
+ * calls leaf() after each. Then THREADS threads call it a hundred times each, all of them
+ * alive at the same time; their stacks were there before. With "own" the program sets its
+ * limit of data (RLIMIT_DATA) to KIB itself. Prints "FUNCTION<tab>CALLS" and, on standard
+ * error, how many KiB it got and how many threads.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -51,7 +51,7 @@ UNTRACED static void wait_for_signals(void)
 	close(fd);
 }
 
-/* What one thread does to its user, the others have done to theirs. */
+/* A change of user is one for all threads. */
 UNTRACED static void change_user(void)
 {
 	pthread_t threads[4];

@@ -19,7 +19,7 @@ UNTRACED static void stranger(void)
 {
 }
 
-/* Not counted: nobody knows how often it could be called before the end. */
+/* Not counted: how often it could be called before the end is not known. */
 KEPT static void call_on(void)
 {
 	__asm__ volatile("");
@@ -33,7 +33,8 @@ UNTRACED static void *spin(void *unused)
 	return unused;
 }
 
-/* What is left in a stream is written when every handler of the exit has run. By then the thread calls on. */
+/* The C library writes the rest of a stream when every handler of the exit has run. The
+ * thread still calls then. */
 UNTRACED static ssize_t write_last(void *unused, const char *bytes, size_t size)
 {
 	(void)unused;

@@ -1,6 +1,6 @@
 /*
- * In a PID namespace of its own: threads one after the other, to which the kernel gives the
- * same number. The n-th is named "n" and calls n times.
+ * In a PID namespace of its own: the kernel gives the same number to threads that run one
+ * after the other. The n-th is named "n" and calls n times.
  */
 #include "count.h"
 #include <fcntl.h>

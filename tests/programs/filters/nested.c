@@ -1,12 +1,14 @@
 /*
- * Calls functions as it is told to, by lines on standard input, and says so by a line each:
+ * Calls functions in the order that lines on standard input give, and prints a line for
+ * each:
  *
- * - NAME: calls that function, which takes further lines until it is told to return: to or fro; twins, into
- *   which twin is inlined; land; again, which then calls itself and leaf; leaf, which returns at once
+ * - NAME: calls that function, which takes further lines until it returns: to or fro; twins,
+ *   into which twin is inlined; land; again, which then calls itself and leaf; leaf, which
+ *   returns at once
  * - back: the newest call returns
- * - jump: goes back into the newest call of land or again, by longjmp(), or by the compiler's own jump, which
- *   no library sees, if it is built so (JUMPS_UNTOLD); it returns
- * - fork: a child goes on in its place, which it waits for
+ * - jump: goes back into the newest call of land or again, by longjmp(), or by the compiler's
+ *   own jump, which no library sees, if it is built so (JUMPS_UNTOLD); it returns
+ * - fork: a child goes on in its place; the program waits for the child
  *
  * At the end of the input the calls that are open return.
  */

@@ -1,11 +1,12 @@
 /*
- * A function that is called too often, among others that are not. By lines on standard input:
+ * A function that is called too often, among others that are not. It reads lines on
+ * standard input:
  *
- * - go N: N rounds of one tick(), which takes a millisecond of the processor's time, one rare(), which takes
- *   none, and 2000 calls of hot(), which take none either
- * - fork: a child goes on in its place, which it waits for
+ * - go N: N rounds of one tick(), which takes a millisecond of the processor's time, one
+ *   rare(), which takes none, and 2000 calls of hot(), which take none either
+ * - fork: a child goes on in its place; the program waits for the child
  *
- * After each the number of rounds is said that the process has made so far.
+ * After each line it prints the number of rounds that the process has made so far.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-/* Threads call functions, of which some are left out again and again, until the end of the input; then it
- * says of each function how often it was called: NAME COUNT. Every thread counts its own calls, and what the
- * functions return is checked. Arguments: the number of threads, then what else goes on meanwhile:
+/* Threads call functions until the end of the input, while some of these are left out again
+ * and again. Then it prints how often each function was called: NAME COUNT. Every thread
+ * counts its own calls and checks what the functions return. Arguments: the number of
+ * threads, then what else goes on at the same time:
  *
  *   signals  a timer's handler calls functions too
  *   forks    children call functions as well, and are waited for
- *   plugin   the first thread loads the library FILE, calls its function, and unloads it; FILE is the next
- * argument
- */
+ *   plugin   the first thread loads the library FILE, calls its function, and unloads it; FILE
+ *            is the next argument */
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>

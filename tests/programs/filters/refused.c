@@ -1,16 +1,19 @@
 /*
- * A program that refuses what taking calls of hooks out of its code needs. By lines on standard input:
+ * A program that refuses the agent the means to take calls of hooks out of its code. It
+ * reads lines on standard input:
  *
  * - call N: N rounds of one kept() and ten hot()
  * - undumpable: /proc/self/mem is root's from now on
  * - mdwe: nothing that was not executable becomes it
  * - sandbox: a seccomp filter that allows everything
- * - unseen, walled: a seccomp filter for all threads, set by an instruction of its own, that refuses to open
- *   files and to write at a place of one; and to change what pages may
- * - fork: a child goes on in its place, which it waits for
+ * - unseen, walled: a seccomp filter for all threads, set by an instruction of its own. It
+ *   refuses to open files and to write at a place of one; "walled" also refuses to change
+ *   what pages may
+ * - fork: a child goes on in its place; the program waits for the child
  *
- * After each it says how often it has called kept() and hot() so far, and how many bytes of hot() are not
- * what they were at the beginning; after one that the kernel does not know, "none".
+ * After each line it prints how often it has called kept() and hot() so far, and how many
+ * bytes of hot() have changed since the beginning. After one that the kernel does not know
+ * it prints "none".
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * generations COUNT: a line of COUNT children. Each is made by the handler of a fast timer
- * during calls of its parent, and so mostly in a hook, which continues in the child. Each
- * awaits its child. Prints how much more address space the last one has than the first, in
- * kB.
+ * generations COUNT: a line of COUNT children. The handler of a fast timer makes them
+ * during calls of their parent, and so mostly in a hook, which continues in the child.
+ * Every parent awaits its child. Prints how much more address space the last one has than
+ * the first, in kB.
  */
 #include <signal.h>
 #include <stdio.h>

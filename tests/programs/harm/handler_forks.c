@@ -1,7 +1,7 @@
 /*
  * handler_forks fork|_Fork|clone CHILDREN: the handler of a fast timer makes children
  * during calls and allocations of its parent, and so in its hooks; "clone" is the system
- * call alone. Each child continues the interrupted code for a thousand calls; every second
+ * call alone. The children continue the interrupted code for a thousand calls. Every second
  * one calls in the handler first, and every fourth one has a child of its own in the same
  * way. Another thread calls and allocates at the same time. Prints a line for each process,
  * "PID CALLS INSIDE": how many calls began in it, and whether it was made inside a further

@@ -16,7 +16,8 @@ __attribute__((noinline)) static void leaf(void)
 	calls++;
 }
 
-/* Of the buffer, in KiB: the memory that fxtrun hands over, or the shared memory that the library maps. */
+/* The size of the buffer in KiB: the memory that fxtrun hands over, or the shared memory
+ * that the library maps. */
 UNTRACED static long resident(void)
 {
 	FILE *maps = fopen("/proc/self/smaps", "r");

@@ -1,6 +1,6 @@
 /*
- * Processes in which the last thread ends by the system call that ends a thread, and not by
- * the one that ends a process. The parent waits for each and prints its status.
+ * Processes that end by the system call that ends a thread, made by their last thread, and
+ * not by the one that ends a process. The parent waits for each and prints its status.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -75,7 +75,8 @@ static void in_nested_call(void)
 	by_assembly();
 }
 
-/* A child whose end clears no word of it, unlike that of libc's fork(). */
+/* Makes a child by the system call alone. Its end clears no word in memory, unlike that of
+ * a child of libc's fork(). */
 static pid_t raw_fork(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);

@@ -14,7 +14,8 @@ static void work(int i)
 	sink = i;
 }
 
-/* How often the process's threads have given up their processor, but for this one. */
+/* The number of times that the process's threads gave up their processor, without the main
+ * thread's. */
 static BARE long switches(void)
 {
 	DIR *tasks = opendir("/proc/self/task");

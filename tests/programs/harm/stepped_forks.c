@@ -1,12 +1,14 @@
 /*
- * stepped_forks fork|_Fork|clone|instruction|returns FIRST STRIDE CHILDREN: as handler_forks, but where each
- * child is made is known. Of so many children each is stopped before it allocates, calls and frees, goes on
- * for so many instructions, FIRST and then STRIDE more each time, and gets a signal, whose handler makes a
- * child of its own; "clone" is the system call alone, "returns" its instruction. Both go on with what was
- * interrupted. Every second one of the latter calls in the handler first. "instruction" is as "returns", but
- * there the latter end in the handler, by an instruction too. Prints a line for each process, "PID CALLS
- * INSIDE", as handler_forks does. Status 1: a child could not be made; 2: one did not end as it should, which
- * is said; 77: none can be stopped here.
+ * stepped_forks fork|_Fork|clone|instruction|returns FIRST STRIDE CHILDREN: as
+ * handler_forks, but the instruction at which each child is made is known. All of CHILDREN
+ * children stop before they allocate, call and free. They go on for FIRST instructions, and
+ * STRIDE more each time, and get a signal. Its handler makes a grandchild; "clone" is the
+ * system call alone, "returns" its instruction. Child and grandchild go on with the
+ * interrupted code. Every second grandchild calls in the handler first. "instruction" is as
+ * "returns", but there the grandchildren end in the handler, by an instruction too. Prints
+ * a line for each process, "PID CALLS INSIDE", as handler_forks does. Status 1: a child
+ * could not be made; 2: one did not end as it should, which a message says; 77: none can be
+ * stopped here.
  */
 #include <signal.h>
 #include <sys/ptrace.h>

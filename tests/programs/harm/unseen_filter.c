@@ -1,9 +1,10 @@
 /*
- * Sets a seccomp filter by an instruction of its own, which no library sees: unseen_filter HOW
+ * Sets a seccomp filter by an instruction of its own, which no library sees: unseen_filter
+ * HOW
  *
  *   thread    the thread that asks for its parent is killed: the only one
  *   strict    the same, in strict mode
- *   calls     strict mode, in which only calls come
+ *   calls     strict mode; only calls come after it
  *   narrow    all but read, write and exit kills the process; only calls come after it
  */
 #include <string.h>

@@ -42,8 +42,8 @@ static void say(void)
 	dprintf(1, "%d %zu %zu\n", (int)getpid(), live_bytes, live_blocks);
 }
 
-/* The children end one after the other, so that nobody's books are another's. `is_raw`: by the system call
- * itself, which nobody can stand before. */
+/* The children end one after the other, so that each has books of its own. `is_raw`: made
+ * by the system call itself; no function stands before it. */
 static void child(int is_raw, int last)
 {
 	pid_t pid = is_raw ? (pid_t)syscall(SYS_clone, 17 /* SIGCHLD */, 0, 0, 0, 0) : fork();

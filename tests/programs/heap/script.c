@@ -1,15 +1,16 @@
 /*
- * A heap with books of its own: script OPERATIONS makes so many random operations in four threads, through
- * every entry point of the allocator, blocks wandering between threads. It keeps its own count of all it did
- * and prints it:
+ * A heap with books of its own: script OPERATIONS makes so many random operations in four
+ * threads, through every entry point of the allocator, blocks wandering between threads. It
+ * keeps its own count of all it did and prints it:
  *
  *   allocated BLOCKS BYTES          by the script, all operations together
  *   freed BLOCKS
  *   checkpoint NUMBER BLOCKS BYTES  what lives at a moment when no thread works
  *   leaked BLOCKS BYTES
  *
- * At a checkpoint every thread waits, and one of them marks the moment with a block of a size of its own
- * (MARK_BYTES + number of the checkpoint), by which it is found in the trace.
+ * At a checkpoint every thread waits, and one of them marks the moment with a block of a
+ * size of its own (MARK_BYTES + number of the checkpoint). A reader of the trace finds the
+ * moment by that size.
  */
 #define _GNU_SOURCE
 #include <malloc.h>

@@ -1,16 +1,16 @@
 /*
- * How many instructions the hooks execute, counted one by one: the processor's trap flag (x86-64) brings a
- * signal behind each. Prints "what<tab>entry<tab>exit" for
+ * Counts the instructions that the hooks execute: the processor's trap flag (x86-64) brings
+ * a signal behind each. Prints "what<tab>entry<tab>exit" for
  *
  *   call       a function that was called before
  *   inlined    the same inside another one, on that one's frame and from the same place
- *   displaced  a function whose place in the function table another one has
+ *   displaced  a function with its place in the function table taken by another one
  *
- * and with one of these arguments instead for
+ * With one of these arguments it prints "call" for another function instead:
  *
- *   left-out   "call", of a function that fxtrun was asked to leave out, 0x400000, once it is
- *   dropped    "call", of one for which there is no room: the manager is stopped, and the buffer, of 256 KiB
- *              at most, is full
+ *   left-out   the function 0x400000, which fxtrun excludes, once that has taken effect
+ *   dropped    a call without room: the manager is stopped, and the buffer, of 256 KiB at
+ *              most, is full
  *
  * The program calls the hooks itself, and is not instrumented.
  */

@@ -1,7 +1,7 @@
 /*
  * Coroutines: generators by swapcontext, with stacks in a row in one block; contexts that a
  * second thread continues; one function that switches both ways; and a switch in assembly
- * that no library sees. Each kind has functions of its own, so that a call under a wrong
+ * that no library sees. Every kind has functions of its own, so that a call under a wrong
  * caller shows. Prints "function calls", tab-separated.
  */
 #include <alloca.h>

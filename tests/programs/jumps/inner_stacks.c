@@ -283,7 +283,7 @@ void body_of_fiber(void)
 	leaf();
 }
 
-/* A coroutine on the stack of a coroutine, whose stack is an array here. */
+/* A coroutine on the stack of a coroutine. Its own stack is an array here. */
 KEPT void with_inner_fiber(void)
 {
 	CALLED();

@@ -47,7 +47,8 @@ KEPT void land(int depth)
 	call_from_below();
 }
 
-/* By the compiler's own jump, which no library sees: the next call, from as high, tells. */
+/* Jumps by the compiler's own jump, which no library sees. The next call, from as high,
+ * shows that the calls have ended. */
 KEPT void leap(int depth)
 {
 	leaps++;
@@ -64,7 +65,8 @@ KEPT void stay(int depth)
 	after();
 }
 
-/* Recursion in which every call sets a mark; the innermost one jumps to the call numbered `target`. */
+/* A recursion that sets a mark in every call. The innermost call jumps to the call numbered
+ * `target`. */
 KEPT void recurse(int level, int levels, int target)
 {
 	recursions++;

@@ -1,8 +1,8 @@
 /*
- * A program's own account of which of its functions called which, for a comparison with the
- * trace. Each stack of the program has a row of open calls here, and the code that changes
- * the stack changes the row. print_tree() prints "calls caller function", tab-separated;
- * the caller of an outermost call is "-".
+ * The calls of a program by caller and function, counted by itself, for a comparison with
+ * the trace. Each stack of the program has a row of open calls here, and the code that
+ * changes the stack changes the row. print_tree() prints "calls caller function",
+ * tab-separated; the caller of an outermost call is "-".
  */
 #include <stdio.h>
 #include <string.h>
@@ -53,8 +53,8 @@ UNTRACED static inline void tree_leave(const int *depth)
 	row->depth = *depth;
 }
 
-/* At the beginning of each function: its end is then told too. Where exceptions go through, that would be
- * something to clean up in each. */
+/* Stands at the beginning of a function, and notes its end too. A function that exceptions
+ * pass through does without it, because it would have something to clean up. */
 #define CALLED() __attribute__((cleanup(tree_leave), unused)) int own_depth = tree_enter(__func__)
 
 UNTRACED static void print_tree(void)

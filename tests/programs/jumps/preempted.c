@@ -1,9 +1,10 @@
 /*
- * preempted FIBERS CALLS [FILE]: fibers that a timer's signal preempts at any instruction. The handler of SIGALRM saves the fiber
- * that it interrupted by swapcontext(), inside the handler, and runs another one; a fiber goes on when its handler's
- * swapcontext() returns. main() is one of them. Each makes so many calls of work() and prints nothing. With a FILE each
- * call writes a byte there. At the end
- * "FUNCTION<tab>CALLS" is printed. Status 1: there was no preemption.
+ * preempted FIBERS CALLS [FILE]: fibers that a timer's signal preempts at any instruction.
+ * The handler of SIGALRM saves the fiber that it interrupted by swapcontext(), inside the
+ * handler, and runs another one. A fiber goes on when its handler's swapcontext() returns.
+ * main() is one of them. All make CALLS calls of work() and print nothing. With a FILE,
+ * work() writes a byte there. At the end "FUNCTION<tab>CALLS" is printed. Status 1: there
+ * was no preemption.
  */
 #include <fcntl.h>
 #include <signal.h>

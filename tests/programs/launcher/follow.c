@@ -1,6 +1,6 @@
 /*
- * follow: a child by fork, which becomes a new image, which has a child by fork. Each calls a function of its
- * own: main, in_child, in_image, in_child_of_image.
+ * follow: a child by fork, which becomes a new image, which has a child by fork. All of
+ * them call a function of their own: main, in_child, in_image, in_child_of_image.
  */
 #include <string.h>
 #include <sys/wait.h>

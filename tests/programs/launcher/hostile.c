@@ -211,8 +211,8 @@ static void aborted_returns(void)
 	start();
 }
 
-/* Counts what nobody had time for: in a thread's slot, and of threads that have ended. For a session that
- * leaves calls out. */
+/* Reports more lost calls than any thread had time for: in a thread's slot, and of threads
+ * that have ended. The session leaves calls out. */
 static void boasts(void)
 {
 	const uint64_t much = UINT64_C(8600000000000000000);

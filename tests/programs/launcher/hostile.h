@@ -1,8 +1,8 @@
 /*
  * The handshake and the packets of a provider, written by hand, for programs that
- * misbehave. Each prints what it received, a line each: "closed" (the manager hung up),
- * "welcome STATUS", "quit" (it shall fall quiet). To be linked statically, so that no agent
- * gets into it.
+ * misbehave. The functions print what they received, a line each: "closed" (the manager
+ * hung up), "welcome STATUS", "quit" (it shall fall quiet). Link it statically, so that no
+ * agent gets into it.
  */
 #ifndef FXT_TESTS_HOSTILE_H
 #define FXT_TESTS_HOSTILE_H

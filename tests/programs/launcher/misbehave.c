@@ -58,7 +58,7 @@ static const struct behaviour {
         {"stopped_reserved", {STARTED, PACKET(FXT_PROVIDER_STOPPED, 0x8000, 0, 0), DO(AWAIT_QUIT)}},
         {"save_reserved",
                 {STARTED, FILLED(0), PACKET(FXT_PROVIDER_SAVE_BUFFER, 1, 0, DURABLE), DO(AWAIT_QUIT)}},
-        /* Saves whose end of the durable data is wrong. */
+        /* Saves with a wrong end of the durable data. */
         {"durable_0", {STARTED, FILLED(0), SAVE(0, 0), DO(AWAIT_QUIT)}},
         {"durable_8", {STARTED, FILLED(0), SAVE(0, 8), DO(AWAIT_QUIT)}},
         {"durable_odd", {STARTED, FILLED(0), SAVE(0, 20), DO(AWAIT_QUIT)}},
@@ -134,7 +134,7 @@ static void fill(uint32_t wrapped)
 	header->wrapped_count = wrapped;
 }
 
-/* What a provider does before it asks for a buffer to be saved. */
+/* A provider does this before it asks for a buffer to be saved. */
 static void use_other_buffer(uint32_t wrapped)
 {
 	struct fxt_buffer_header *header = (struct fxt_buffer_header *)buffer;

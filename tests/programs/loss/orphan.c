@@ -1,10 +1,10 @@
 /*
- * orphan child|grandchild|image: a child outlives its parent and makes calls. It has no descriptor left by
- * which it could ask for memory of its own.
+ * orphan child|grandchild|image: a child outlives its parent and makes calls. It has no
+ * descriptor left to ask for memory of its own.
  *
- * child       it is the program's
- * grandchild  it has a child in turn, which outlives it in the same way
- * image       the same as child, of a new image of the program
+ *   child       it is the program's
+ *   grandchild  it has a child in turn, which outlives it in the same way
+ *   image       the same as child, of a new image of the program
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -48,7 +48,7 @@ QUIETLY static void await_end_of_parent(pid_t parent)
 		sched_yield();
 }
 
-/* Returns in a child whose parent has ended. */
+/* Returns only in a child, after its parent has ended. */
 QUIETLY static void become_orphan(void)
 {
 	const struct rlimit none = {3, 3};

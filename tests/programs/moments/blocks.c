@@ -300,7 +300,7 @@ UNTRACED int main(int count, char **unused)
 		turn = i + 1;
 		waits[i].wait();
 		end = now();
-		/* Of what is polled the byte is there still. */
+		/* A call that only polls leaves the byte there. */
 		if (waits[i].let_go == let_pipe && waits[i].wait != reads && waits[i].wait != reads_parts &&
 		        read(ends[0], byte, 1) != 1)
 			exit(2);

@@ -1,9 +1,9 @@
 /*
  * A function that is called 200 times and takes long five times, each for another reason.
- * For each slow call prints: cause, how often handle() had been called before, and in ns by
- * the program's own clocks how long it took, how long its thread was on a CPU, how long the
- * cause took, and how long the busy thread was on a CPU. The busy thread is bound to the
- * same CPU and can run only when this one does not.
+ * Prints a line for each slow call: cause, how often handle() had been called before, and
+ * in ns by the program's own clocks how long it took, how long its thread was on a CPU, how
+ * long the cause took, and how long the busy thread was on a CPU. The busy thread is bound
+ * to the same CPU and can run only when this one does not.
  */
 #include <pthread.h>
 #include <sched.h>

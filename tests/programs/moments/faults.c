@@ -25,7 +25,7 @@ UNTRACED static long faults(void)
 	return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* Of small pages, and none of them is there yet. */
+/* Makes pages of the small size. None of them is there yet. */
 UNTRACED static char *new_pages(size_t count)
 {
 	char *pages = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

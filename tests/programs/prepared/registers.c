@@ -33,7 +33,7 @@ typedef double widest __attribute__((vector_size(64)));
 	}
 FUNCTIONS(DEFINE)
 
-/* So deep that the room for open calls grows meanwhile. */
+/* Deep enough to make the room for open calls grow. */
 CALLED __attribute__((target("avx"))) static wide deepens(wide a, wide b, wide c, wide d, int n)
 {
 	wide result = n ? deepens(b + 1, c, d, a, n - 1) : a + b * c - d;

@@ -1,7 +1,8 @@
-/* Steps through recorded calls, one instruction after the other, and unwinds the stack at each. It says how many
- * instructions there were, and at how many of them the unwinder does not find the caller of the calls, but for those that
- * lie in memory of no file: stubs, which no unwind table describes. The calls are made before, so that all of them take
- * the short way, without system calls: those block the signal of the steps. */
+/* Steps through recorded calls, one instruction after the other, and unwinds the stack at
+ * each. Prints the number of instructions, and of those at which the unwinder does not find
+ * the caller of the calls. Instructions in memory of no file do not count: they are stubs,
+ * which no unwind table describes. The calls are made before, so that all of them take the
+ * short way, without system calls: those block the signal of the steps. */
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * A process that has children and becomes others, in the way of its first argument, always
- * with a cleared environment except for "KEPT=1". Each image prints its own line; the
+ * with a cleared environment except for "KEPT=1". Every image prints its own line. The
  * parent waits for a child.
  */
 #include <fcntl.h>

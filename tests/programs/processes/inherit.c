@@ -1,7 +1,7 @@
 /*
  * A program with a forked child that runs on inside the calls it was made in, and leaves
- * them in the way of the first argument. Each function counts its calls in memory that the
- * processes share; the parent prints the counts when its children have ended, a function a
+ * them in the way of the first argument. The functions count their calls in memory that the
+ * processes share. The parent prints the counts when its children have ended, a function a
  * line.
  */
 #include <pthread.h>

@@ -102,7 +102,8 @@ UNTRACED static void report(void)
 		_exit(3);
 }
 
-/* What comes of a confined process; the tracer cannot know what it may do. */
+/* Has children in a confined process, and becomes another image there. The tracer cannot
+ * know what such a process may do. */
 UNTRACED static int have_children(const char *self)
 {
 	struct sock_filter rule = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);

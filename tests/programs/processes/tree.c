@@ -1,7 +1,7 @@
 /*
- * tree N FILE: a thread "worker N" calls in_worker() N times, and a forked child calls in_child() N times.
- * Each of the three threads there are adds to FILE what it is: process, thread, name of the process, name of
- * the thread, tab-separated.
+ * tree N FILE: a thread "worker N" calls in_worker() N times, and a forked child calls
+ * in_child() N times. All three threads add a line about themselves to FILE: process,
+ * thread, name of the process, name of the thread, tab-separated.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -37,7 +37,7 @@ UNTRACED static void repeat(void (*call)(void))
 		call();
 }
 
-/* By the one system call that strict mode leaves for it. */
+/* Prints by the one system call that strict mode allows. */
 UNTRACED static void print(long number)
 {
 	char text[24], *next = text + sizeof(text);

@@ -1,7 +1,7 @@
 /*
  * In a PID namespace, with the /proc of outside: a thread gets the number there that
- * another thread of the process has outside. That one, "busy", leaves its CPU hundreds of
- * times; its namesake, "idle", waits.
+ * another thread of the process has outside. The other one, "busy", leaves its CPU hundreds
+ * of times. Its namesake, "idle", waits.
  */
 #include <fcntl.h>
 #include <pthread.h>

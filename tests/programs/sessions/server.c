@@ -1,14 +1,14 @@
 /*
- * A server of three workers, each a process, that serves requests without a pause. What it does is told by
- * lines on standard input, the answer to each is a line:
+ * A server of three workers, each a process, that serves requests without a pause. It takes
+ * orders as lines on standard input, and answers each with a line:
  *
- * - serve N: they serve requests of the kind N (0 to 49, each of which has functions of its own) until the
- *   next order; answered once 300 of these were served
+ * - serve N: the workers serve requests of the kind N (0 to 49) until the next order; answered
+ *   after 300 of these. Every kind has functions of its own
  * - rest: they serve requests that are of no kind; answered when no other is being served
  * - kill: a worker is killed, wherever it is, and another one takes its place
  * - retire: a worker ends by itself, after its request, and another one takes its place
- * - made N: answered by three numbers, the calls of functions of the kind N that have begun and that have
- *   ended, and the workers that were killed while it was served
+ * - made N: answered by three numbers: the calls of functions of the kind N that have begun,
+ *   those that have ended, and the workers that were killed while it was served
  */
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #define ENOUGH  300
 #define NONE    (-1)
 
-/* What all processes see. */
+/* All processes see this. */
 static struct board {
 	int kind;            /* of the requests to serve */
 	int serves[WORKERS]; /* the kind of the request that is being served */
@@ -88,7 +88,8 @@ QUIET static void serve(int number)
 		int kind = __atomic_load_n(&board->kind, __ATOMIC_SEQ_CST);
 
 		__atomic_store_n(&board->serves[number], kind, __ATOMIC_SEQ_CST);
-		/* Again: whoever changes it waits for who may have seen it before. */
+		/* Looks again: a change of the kind waits for workers that may have seen
+		 * the old one. */
 		if (kind != __atomic_load_n(&board->kind, __ATOMIC_SEQ_CST))
 			continue;
 		if (kind == NONE)

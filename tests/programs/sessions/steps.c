@@ -1,15 +1,16 @@
-/* Two threads that call counted functions when they are told to, by lines on standard input:
+/* Two threads that call counted functions on orders, which are lines on standard input:
  *
  *   call N   each makes N rounds of three calls
  *   run      both make rounds until the next line
  *   alert X  raises an alert, if a tracer is there to hear it
  *   wait     the main thread waits for the next line inside of a call
- *   fork     a child makes 1000 rounds, with "half" on standard output before the last half, and a byte
- *            on the descriptor 7 awaited
+ *   fork     a child makes 1000 rounds, with "half" on standard output before the last half, and
+ *            a byte on the descriptor 7 awaited
  *   die N    a child makes a round and dies of the signal N, and is waited for
  *   exit N   a child exits with that status, and is waited for
  *
- * After each the calls made so far by both are said, when all of them have returned. */
+ * After each line, and when all calls have returned, it prints how many both have made so
+ * far. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * storm [CHILDREN]: eight workers have child after child. Each child calls in_child() once and
+ * storm [CHILDREN]: eight workers have child after child. A child calls in_child() once and
  * ends. A worker stops after CHILDREN children; without that the program runs until it is
  * killed. Prints "ready" once one worker has had ten.
  */

@@ -1,6 +1,6 @@
 /*
- * runtimes HOW: handlers of fault signals as in runtimes and crash reporters. Each prints
- * what it finds, and ends as without fxt.
+ * runtimes HOW: handlers of fault signals as in runtimes and crash reporters. The handlers
+ * print what they find, and end as without fxt.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * indirect: calls functions for which the loader chooses one of two clones, and prints how
- * often it called each. As a library (-DLIBRARY) it has call_library() alone.
+ * indirect: calls functions that have two clones, and prints how often it called each. The
+ * loader chooses the clone. As a library (-DLIBRARY) it has call_library() alone.
  */
 #include <stdio.h>
 

@@ -22,7 +22,7 @@ void report_next_call(const char *file, int line, const char *name);
 /* Stands on the line where `function` is declared. */
 #define HERE(function) enum { function##_line = __LINE__ };
 
-/* The first call that the statement makes is of the function declared at `line`, whose name is `name`. */
+/* The statement first calls the function `name`, which is declared at `line`. */
 #define CALL(line, name, statement)                     \
 	do {                                            \
 		report_next_call(__FILE__, line, name); \

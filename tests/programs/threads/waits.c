@@ -87,7 +87,8 @@ UNTRACED static void end_target(void)
 	may_end = 1;
 }
 
-/* How a call is made to wait, and let go; what it leaves is undone by whoever waited. */
+/* Functions that make a call wait, and let it go. The thread that waited undoes the
+ * rest. */
 struct wait {
 	const char *call, *object;
 	const void *address;
