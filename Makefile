@@ -90,7 +90,7 @@ all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
 $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src))
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,initfirst,-z,now,-z,relro,-z,defs,-z,separate-code,--exclude-libs,ALL -Wl,--section-start=.agent_thunks=0x800000 -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
-# What the archives need of Debian's libraries.
+# The libraries of Debian that the archives need.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread
 launching_libs := $(reading_libs) -ljansson
 asking_libs    := $(reading_libs) -lsqlite3 -ledit -lncursesw
@@ -139,7 +139,7 @@ $(O)/obj/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BASE) $(SANITIZE) $(CFLAGS) -c -o $@ $<
 
-# What these have inside of them (fxt/embedded.h).
+# These have other files inside of them (fxt/embedded.h).
 $(O)/obj/fxt/flame_svg.o: fxt/flamegraph.js fxt/flamegraph.css
 $(O)/obj/fxt/html/page.o: $(wildcard fxt/html/*.html fxt/html/*.css fxt/html/*.js)
 
@@ -150,7 +150,7 @@ $(O)/pic/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BASE) $(AGENT) $(CFLAGS) -c -o $@ $<
 
-# What the objects were built with: another compiler or other flags build them again.
+# The compiler and the flags of the objects: others build them again.
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(AGENT) $(SANITIZE) $(if $(DEBUG),-DFXT_DEBUG) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(AGENT) $(SANITIZE) $(if $(DEBUG),-DFXT_DEBUG) $(CFLAGS)' >$@
@@ -244,7 +244,7 @@ SOAK ?= 600
 soak: all
 	$(Q)FXT_BUILD=$(abspath $(O)) FXT_SOAK_SECONDS=$$(($(SOAK) / 4)) bats --filter 'libraries come and go' tests/e2e/heap.bats
 
-# What fails leaves its files in $(O).
+# A failure leaves its files in $(O).
 .PHONY: torture
 torture: all
 	$(Q)$(if $(HOW),,tools/deps.sh build test suites && \
@@ -255,7 +255,7 @@ torture: all
 	$(Q)$(if $(HOW),,nice tests/suites $(O) $(SUITE))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
 
-# What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.
+# Inputs that fail are left in $(O)/fuzz. Once the fault is mended, they belong among the inputs that are kept.
 FUZZ ?= 600
 .PHONY: fuzz run-fuzz
 fuzz:

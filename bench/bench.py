@@ -42,7 +42,7 @@ def weigh(program, directory):
 
 
 def written_bytes():
-    """What this process and those that it has waited for, and so on, handed to write(2)."""
+    """The bytes that this process, and those that it has waited for, and so on, handed to write(2)."""
     with open("/proc/self/io", encoding="utf-8") as io:
         return int(next(line for line in io if line.startswith("wchar")).split()[1])
 
@@ -63,7 +63,7 @@ def run(program, build):
             wall = time.monotonic() - start
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             said.seek(0)
-            # Whoever is started by one that had much memory counts as having had it: of long texts only the beginning.
+            # Reads only the beginning of a long text: a process counts as having had the memory of the one that started it.
             lines = said.read(PRINTED_MAX).splitlines()
         if done.returncode < 0 or done.returncode >= 125:
             raise Failed(f"{' '.join(program.command)}: status {done.returncode}: {done.stderr.strip()[-300:]}")
@@ -86,7 +86,7 @@ def run(program, build):
 
 
 def value_of(row, figures):
-    """What a row compares, of one round: its figure, that of its baseline, and the result."""
+    """The figures that a row compares, of one round: its own, that of its baseline, and the result."""
     def figure(program):
         return figures[program][row.figure] / row.scale
 

@@ -1,4 +1,4 @@
-"""What is measured: the rows of the table, in groups, as data.
+"""The measurements: the rows of the table, in groups, as data.
 
 A row has one of these relations between the figures of its program and of its baseline:
   ratio     how many times the baseline's
@@ -198,8 +198,8 @@ def programs_group(ways, calls):
         default = replace(ways.fxt(*instrumented), input=text)
         untraced = replace(ways.bare(*instrumented, name="instrumented, untraced"), input=text)
         uftrace = replace(ways.uftrace(*instrumented), input=text)
-        # What is left out is taken out of the code once it has been called, which takes some tenths of a second: this is of
-        # programs that run for longer.
+        # Calls of hooks in excluded functions are taken out of the code after the first call, within some tenths of a
+        # second: this is of programs that run for longer.
         arguments, text = script(name, LONG * LONG * times)
         longer = replace(ways.bare(path, *arguments), input=text, tool=path)
         left_out = replace(ways.fxt(f"{ways.build}/real/{name}", *arguments, name="fxtrun, all but main left out",

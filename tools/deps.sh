@@ -1,9 +1,11 @@
 #!/bin/sh
-# Sees to what building ("build"), testing ("test"; "viewer", of which each is left out where it is not there) the pictures of README.md ("pictures"), the test suites of real programs ("suites") and the benchmark ("bench") need: tools/deps.sh SET...
+# Checks that the needs of building ("build"), testing ("test"), the pictures of README.md ("pictures"), the test suites
+# of real programs ("suites") and the benchmark ("bench") are there; "viewer" has needs of tests that are skipped without
+# them: tools/deps.sh SET...
 #
-# A need is missing when its command, header or library is not there, whoever should have installed it. What is missing is
-# installed by package name where there is apt-get and a right to use it (root, or sudo); elsewhere the names are
-# printed, and the status is 1.
+# A need is missing when its command, header or library is not there. It is then installed by the name of its
+# package, if there is apt-get and a right to use it (root, or sudo); otherwise the names are printed, and the status
+# is 1.
 set -u
 
 # set    command, header, library    Debian, Ubuntu   Fedora            Arch

@@ -15,7 +15,7 @@ python()
 			KINDS = "function", "heap", "process", "sync"
 
 			class Kinds(Session):
-			    """What it has done is in .done, by category; what that is in a trace, recorded() counts."""
+			    """Counts in .done what it has done, by category; recorded() counts the same in a trace."""
 			    def __init__(self, *options):
 			        super().__init__(["-o", "x.fxt", "--heap=objects", *options], "./program")
 			        self.done = collections.Counter()

@@ -15,7 +15,7 @@ load steps
 		here = os.getcwd()
 		os.mkfifo("pipe")
 		wrong = [
-		    {"output": here + "/pipe"},  # which nobody reads
+		    {"output": here + "/pipe"},  # it has no reader
 		    {"output": "relative.fxt"}, {"output": 1}, {"output": "/no/such/folder/x.fxt"}, {"colour": "red"},
 		    {"categories": "a"}, {"categories": [1]}, {"categories": [""]}, {"categories": ["x" * 101]},
 		    {"buffer_size_megabytes_hint": "4"}, {"buffer_size_megabytes_hint": -1}, {"buffer_size_megabytes_hint": 4097},
@@ -57,7 +57,7 @@ load steps
 		stats = owner.call("StopTracing", write_results=True)["provider_stats"][0]
 		assert stats["buffering_mode"] == "STREAMING" and stats["name"] == "steps", stats
 		assert os.path.getsize("x.fxt") == 0  # all of it is deferred
-		owner.socket.shutdown(socket.SHUT_RDWR)  # whoever made the session ends it
+		owner.socket.shutdown(socket.SHUT_RDWR)  # the client that made the session ends it
 		assert session.end()[0] == 0
 		assert sum(calls("x.fxt").values()) == 60
 		assert not faults("x.fxt"), faults("x.fxt")

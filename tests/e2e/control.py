@@ -1,4 +1,4 @@
-"""What the tests of the control socket share: a session of fxtrun, and clients that know nothing but its socket."""
+"""Shared by the tests of the control socket: a session of fxtrun, and clients that know nothing but its socket."""
 
 import atexit
 import collections
@@ -80,9 +80,9 @@ class Session:
             self.client = Client()
 
     def end_left(self):
-        """What a test that failed did not end is not to stay, nor to be in the way of the next one."""
+        """Ends what a failed test did not end, so that it is not in the way of the next one."""
         pids = [self.process.pid] if self.process.poll() is None else []
-        with contextlib.suppress(OSError):  # some end by themselves meanwhile
+        with contextlib.suppress(OSError):  # some have ended by themselves
             for pid in pids:
                 for path in glob.glob(f"/proc/{pid}/task/*/children"):
                     with open(path, encoding="ascii") as children:
@@ -133,5 +133,5 @@ def calls(trace):
 
 
 def faults(trace):
-    """What the independent decoder finds wrong with it."""
+    """The faults that the independent decoder finds in it."""
     return {cause: int(n) for n, cause in decoded("check", trace) if int(n)}

@@ -1,4 +1,4 @@
-"""What a cut of a trace must have, by what the independent decoder finds in the whole one.
+"""Checks what a cut of a trace must have, by what the independent decoder finds in the whole one.
 
     cuts.py window WHOLE NAME         start and end in ns of the longest slice of that name
     cuts.py slices WHOLE CUT [FROM TO [KEY=VALUE...]]

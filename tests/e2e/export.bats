@@ -113,7 +113,7 @@ needs_speedscope()
 	# shade() is called by draw_row() alone; the count is the decoder's.
 	calls=$(decode report trace.fxt | awk -F'\t' '$4 == "shade(int, int)" { n += $5 } END { print n }')
 	sed 's/,//g' annotated | grep -A3 '\* *[^:]*/raytracer.cc:draw_row(' | grep "> *[^:]*/raytracer.cc:shade(int int) (${calls}x)"
-	# Where the source has it.
+	# Beside the line of the source.
 	callgrind_annotate --threshold=100 --auto=yes --show-percs=no --context=0 trace.callgrind >annotated
 	line=$(grep -o 'shade(int [a-z]*, int [a-z]*)$' annotated)
 	grep -q "$line" "$root/examples/raytracer.cc"

@@ -22,7 +22,7 @@ dies()
 	fxt check trace.fxt
 }
 
-# told WORDS WHO: last, info and the summary report both in the same way.
+# told WORDS WHO: last, info and the summary all report both.
 told()
 {
 	grep -F "$1: $2" <(fxt info trace.fxt)

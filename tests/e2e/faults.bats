@@ -289,8 +289,8 @@ had()
 	sed -En "/^fxtrun: /d; s/^(.*, )?([0-9]+) $1.*/\\2/p" "$2"
 }
 
-# within_data COMMAND...: data_limit.c gets at most 2.5 MiB less than bare; every call is recorded or told as lost. A thread
-# for which there is no room has its beginning counted as lost too.
+# within_data COMMAND...: data_limit.c gets at most 2.5 MiB less than bare; every call is recorded or counted as lost.
+# The beginning of a thread without room counts as lost too.
 within_data()
 {
 	local recorded lost made
@@ -379,7 +379,7 @@ within_data()
 	fxt check trace.fxt
 	[ "$(calls_of trace.fxt leaf)" = 1000000 ]
 	grep -x 'fxt: no thread can be made to write the trace: .*' told
-	# That of main too.
+	# The call of main counts too.
 	kept=$(fxt info alone.fxt | sed -n 's/^\([0-9]*\) calls, .*/\1/p')
 	lost=$(fxt info alone.fxt | sed -n 's/^lost: \([0-9]*\) records, .*/\1/p')
 	[ "$lost" -gt 0 ]

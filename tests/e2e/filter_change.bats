@@ -115,7 +115,7 @@ load steps
 		    return 0 if filter["only_under"] else filter["depth"] or 4095, False
 
 		def walk(seed, steps, program, options, initial):
-		    """What was begun and ended, and is to be in the trace, in order; and how many of these a jump has left."""
+		    """The begins and ends that the trace must have, in order; and how many of these a jump has left."""
 		    rng = random.Random(seed)
 		    session = Session(["-o", "x.fxt", *options], program)
 		    filter, stack, expected, left = initial, [], [], 0

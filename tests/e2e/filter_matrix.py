@@ -28,7 +28,7 @@ TIMED = ["--categories=function"]  # waits would keep calls, and are there or no
 MODES = [["--buffer-size=1M"], ["--buffering-mode=oneshot", "--buffer-size=64M"],
          ["--buffering-mode=circular", "--buffer-size=64M"], ["--no-patch"], ["--heap=objects"]]
 
-# What makes the rows of a program: lists of options. FILE stands for a file of the lines that follow it.
+# Lists of options; each makes a row of a program. FILE stands for a file of the lines that follow it.
 LUA = [
     ["--include=luaH_*"], ["--include=/^lua[VD]_/", "--include=main"], ["--exclude=luaV_execute"], ["--exclude=lua[!H]_*"],
     ["--include=luaH_*", "--exclude=/get/"], ["--include=file:lgc.c"], ["--exclude=file:/\\/l(vm|do)\\.c$/"],
@@ -98,7 +98,7 @@ OPERATOR = re.compile(r"operator(\(\)|\[\]|->\*?|<=>|<<=?|>>=?|&&|\|\||\+\+|--|[
 
 
 def member(name, has_parameters):
-    """What is behind the names around a function and the type that it returns."""
+    """The name without the names around the function and the type that it returns."""
     begin = at = depth = 0
     in_operator = False
     while at < len(name):
@@ -179,7 +179,7 @@ class Trace(fxtdecode.Ticks):
             self.maps[process, fields[3]].append((int(fields[0], 16), int(fields[1], 16), int(fields[5], 16)))
 
     def function(self, process, text):
-        """What the text of a name stands for: (module, its number, address in it)."""
+        """Resolves the text of a name: (module, its number, address in it)."""
         _, address, module = text.strip("{}").split(":")
         for start, size, offset in self.maps[process, module]:
             if start <= int(address, 16) < start + size:
@@ -235,7 +235,7 @@ class Recording:
         return collections.Counter(self.calls[n].name for n in chosen)
 
     def faults(self):
-        """What breaks the rules of a trace, whatever it has."""
+        """The rules of a trace that it breaks, whatever it has."""
         yield from (cause for cause, count in self.trace.check().items() if count and cause != "calls:left_open")
         checked = subprocess.run(["fxt", "check", "matrix.fxt"], capture_output=True, text=True)
         if checked.returncode:
@@ -281,14 +281,14 @@ class Options:
 
 
 def limit(limits, name, place, none):
-    """Of those with a pattern that match the last, else the general one."""
+    """The last limit with a pattern that matches, else the general one."""
     own = [number for pattern, number in limits if pattern and matches(pattern, name, place)]
     general = [number for pattern, number in limits if not pattern]
     return (own or general or [none])[-1]
 
 
 class Oracle:
-    """What filters leave of a whole recording, which has addresses in place of names."""
+    """The part that filters leave of a whole recording, which has addresses in place of names."""
 
     def __init__(self, whole):
         self.whole = whole
@@ -325,7 +325,7 @@ class Oracle:
         return left
 
     def first_calls(self, options, chosen):
-        """Of these calls those that --max-calls leaves."""
+        """The calls among these that --max-calls leaves."""
         begun, kept = collections.Counter(), set()
         for n in sorted(chosen, key=lambda n: self.whole.calls[n].start):
             call = self.whole.calls[n]
@@ -410,7 +410,7 @@ def faults_of_sums(some, oracle, options, made):
 
 
 def faults_of_times(some, oracle, options):
-    """What is short and has nothing inside, or what was told and cannot be short."""
+    """Calls that are short and have nothing inside, or that were only summed up and cannot be short."""
     ticks = lambda name: limit(options.least, name, places[name], 0) * some.trace.rate / 1e9
     places = {call.name: place for call, place in zip(oracle.whole.calls, oracle.places)}
     outer = {call.outer for call in some.calls}
@@ -424,7 +424,7 @@ def faults_of_times(some, oracle, options):
 
 
 def faults(words, how, oracle, command):
-    """What is wrong with a recording by these options; and how many calls were recorded of how many."""
+    """The faults of a recording by these options; and how many calls were recorded, and how many there were."""
     options = Options(words)
     if "FILE" in words:
         with open("patterns", "w") as file:

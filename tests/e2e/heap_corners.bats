@@ -282,8 +282,7 @@ unrecorded()
 		heapdecode live trace.fxt >live # of the shells, which began later
 		[ -s live ]
 		[ -z "$(awk 'NR == FNR { own[$1]; next } $1 in own' own live)" ]
-		# Of the earlier blocks, 200 were freed in the first run and at least 400 in
-		# the second.
+		# The first run freed 200 of the earlier blocks, and the second at least 400.
 		[ $heap = counters ] || fxt heap --json trace.fxt | jq -e '[.processes[].unknown_frees] | add >= 600'
 	done
 }

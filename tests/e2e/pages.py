@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a page of fxt html shows, as a browser has it: pages.py TABLE FILE
+"""Prints a table of a page of fxt html, as a browser has it: pages.py TABLE FILE
 
 Prints a line for each row of the table with that id, cells separated by tabs: numbers as they are before they are rounded for
-the eye, texts whole. `facts` is the table of the summary: what is told, and the text that tells it.
+the eye, texts whole. `facts` is the table of the summary: each fact, and its text.
 """
 import html.parser
 import sys

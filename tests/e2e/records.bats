@@ -98,7 +98,7 @@ fxt_with_another_record()
 	spliced "$whole" new.fxt "${sample[@]}"
 	line="sample thread=4242/4243 time=$time cpu=3 name=\"probe\" {probe=koid:4243}"
 
-	# What is built without it warns, what has it does not.
+	# Programs built without it warn; those that have it do not.
 	fxt check new.fxt | grep -q 'warning: unknown type of record (type 10)'
 	./another check new.fxt | grep -q '^new.fxt: ok, [0-9]* records$'
 	./another report new.fxt 2>says >/dev/null

@@ -33,7 +33,7 @@ FORGOTTEN_GROWTH = 64
 
 
 class Recording:
-    """What is known of a recording of requests of one kind."""
+    """The known facts about a recording of requests of one kind."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -113,7 +113,7 @@ def serve_unrecorded(session, client, kind):
 
 
 def sums(trace):
-    """What Recording.expect() takes."""
+    """The sums that Recording.expect() takes."""
     left_out = collections.Counter()
     for left in trace.left_out:
         left_out[left["function"]] += left["calls"]
@@ -211,7 +211,7 @@ def idle():
     for kind in range(RECORDINGS):
         recording = Recording(kind)
         assert session.client.state() == "READY"
-        session.tell("retire" if kind % 3 else "kill")  # whoever takes its place is born between two recordings
+        session.tell("retire" if kind % 3 else "kill")  # its successor is born between two recordings
         client, output = Client(), os.path.abspath(f"{kind}.fxt" + (".zst" if kind % 7 == 6 else ""))
         config = record(client, kind, recording, output)
         other = Client()

@@ -32,8 +32,8 @@ record()
 	await ready out
 }
 
-# ends: the program is told to end, and the last trace is as valid as that of any program
-# ended by a signal.
+# ends: ends the program; its last trace is as valid as that of any program that a signal
+# ended.
 ends()
 {
 	local status=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `fxt sql` answers, against what others know.
+"""Compares the answers of `fxt sql` with what others know.
 
 sql.py report DECODED CSV       every slice summed up by thread and name, against the independent decoder's sums
 sql.py functions DECODED CSV    the same of the sums by function

@@ -97,7 +97,7 @@ python()
 		    count = calls("trace.fxt")
 		    assert sum(count.values()) == 2 * 3 * 3100, (mode, count)
 		    assert len({thread for thread, _ in count}) == 2
-		    assert {name for _, name in count} == {"outer", "leaf"}  # the modules are told again, too
+		    assert {name for _, name in count} == {"outer", "leaf"}  # the modules are recorded again, too
 		    assert not faults("trace.fxt"), faults("trace.fxt")
 	END
 	fxt check trace.fxt

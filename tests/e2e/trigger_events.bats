@@ -62,7 +62,7 @@ python()
 		    for times in made + 1, made + made // 10:
 		        session = Session(["-o", "x.fxt", f"--trigger={event}:terminate/once-after={times}"], steps)
 		        assert session.tell("call 10") == ["30", "30"]
-		        for _ in range(3):  # whoever counts them has been there since
+		        for _ in range(3):  # the session has counted them by then
 		            assert session.client.state() == "STARTED"
 		        session.tell("call 1")
 		        while session.client.next():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a filter of calls leaves of a whole trace: "function<tab>calls", sorted.
+"""Prints the calls that a filter leaves of a whole trace: "function<tab>calls", sorted.
 
     filter.py SLICES [-F REGEX] [-N REGEX] [-D DEPTH]
 

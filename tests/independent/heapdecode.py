@@ -134,7 +134,7 @@ class Heap:
             self.events.append((process, ns, len(self.events), arguments["pointer"], None, thread))
 
     def sums(self, form):
-        """What lives, in the metadata of a large blob."""
+        """The sums of live blocks, in the metadata of a large blob."""
         category, name = self.string(form & 0xFFFF), self.string(form >> 16 & 0xFFFF)
         ns = self.word() * 10**9 // self.provider.rate
         process, _ = self.provider.threads[form >> 36 & 0xFF] if form >> 36 & 0xFF else (self.word(), self.word())

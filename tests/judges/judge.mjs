@@ -1,4 +1,4 @@
-// What Perfetto's importer says of the traces that end-to-end tests left, in TAP, a line a test:
+// The verdicts of Perfetto's importer on the traces that end-to-end tests left, in TAP, a line a test:
 // node judge.mjs IMPORTER_DIRECTORY BATS_FILE BATS_RUN_DIRECTORY
 //
 // A test passes if the importer reports nothing about its traces: each file *.fxt that it left and that begins as one.
