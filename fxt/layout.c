@@ -1,6 +1,6 @@
 /*
  * Prints a table for people: finds the widths of columns from the first rows, leaves out
- * columns and cuts texts on narrow terminals. Runs on the main thread. It must not keep
+ * columns and wraps texts on narrow terminals. Runs on the main thread. It must not keep
  * more rows than those that decide the widths.
  */
 #include "layout.h"
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "reader/trace/fold_names.h"
 #include "reader/trace/index.h"
 #include "reader/trace/text.h"
 #include "terminal.h"
@@ -16,7 +17,8 @@
 enum {
 	ROWS = 1000,       /* rows that decide the widths, before the first is shown */
 	TEXT_COLUMNS = 80, /* width of a text column if nothing is cut */
-	INDENT_MOST = 80   /* the same for an indentation */
+	INDENT_MOST = 80,  /* the same for an indentation */
+	LINES_MOST = 8     /* of a wrapped text; a longer one loses its middle */
 };
 
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)
@@ -51,7 +53,8 @@ static struct {
 	size_t count;
 	struct fxt_cell *cells; /* of the rows that are not shown yet */
 	size_t rows, room;
-	unsigned *widths; /* 0: left out */
+	unsigned *widths;           /* 0: left out */
+	struct layout_lines *texts; /* of the row that is printed */
 	bool has_header;
 } layout;
 
@@ -164,18 +167,24 @@ static void layout_find_widths(void)
 
 /* ---- for people ---- */
 
-static size_t layout_last_shown(void)
-{
-	size_t last = 0;
-
-	for (size_t i = 0; i < layout.count; i++)
-		last = layout_is_shown(i) ? i : last;
-	return last;
-}
+/* Blanks are printed before the text that follows them, so that no line ends in blanks. */
+static unsigned blanks_due;
 
 static void layout_blanks(unsigned count)
 {
-	printf("%*s", (int)count, "");
+	blanks_due += count;
+}
+
+static void layout_print_blanks(void)
+{
+	printf("%*s", (int)blanks_due, "");
+	blanks_due = 0;
+}
+
+static void layout_end_line(void)
+{
+	blanks_due = 0;
+	putchar('\n');
 }
 
 unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned width, char level[FXT_LAYOUT_LEVEL_BYTES])
@@ -190,26 +199,92 @@ unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned width, char lev
 	return most;
 }
 
-/* Prints a text in its column, aligned to the left, and cut only on a terminal. The last
- * column is not padded. */
-static void layout_text_cell(const struct fxt_cell *cell, unsigned width, bool is_last)
+/* ---- texts of several lines ---- */
+
+/* A text by lines. */
+struct layout_lines {
+	struct fxt_span lines[LINES_MOST];
+	unsigned count;         /* 0: the cell has no text */
+	struct fxt_span remark; /* follows the last line */
+	bool is_cut;            /* the last line loses its middle */
+	char *memory;           /* of lines that are not the cell's; or NULL */
+	unsigned indent;
+	char level[FXT_LAYOUT_LEVEL_BYTES];
+};
+
+/* Returns the bytes of a text's first line: up to a blank, or behind a separator of names,
+ * unless that leaves most of the line empty. */
+static size_t layout_first_line(struct fxt_span text, unsigned width)
+{
+	unsigned columns = width;
+	size_t most = fxt_text_beginning(text, &columns), separator = 0;
+
+	if (most == text.bytes || most == 0)
+		return text.bytes;
+	for (size_t at = most; at > most / 3; at--) {
+		if (text.data[at] == ' ')
+			return at;
+		if (separator == 0 && strchr(":/,", text.data[at - 1]) && text.data[at] != text.data[at - 1])
+			separator = at;
+	}
+	return separator > 0 ? separator : most;
+}
+
+static void layout_wrap(struct layout_lines *l, struct fxt_span text, unsigned width)
+{
+	l->count = 0;
+	do {
+		struct fxt_span *line = &l->lines[l->count++];
+
+		*line = text;
+		if (l->count < LINES_MOST)
+			line->bytes = layout_first_line(text, width);
+		text.data += line->bytes;
+		text.bytes -= line->bytes;
+		while (text.bytes > 0 && *text.data == ' ')
+			text.data++, text.bytes--;
+	} while (text.bytes > 0);
+	l->is_cut = fxt_text_columns(l->lines[l->count - 1]) > width;
+}
+
+/* Splits a cell's text into lines. It stays whole where nothing is cut. On a terminal, one
+ * that is too wide first loses the dispensable parts of its names. */
+static void layout_split(struct layout_lines *l, const struct fxt_cell *cell, unsigned width)
 {
 	bool is_cut = fxt_terminal()->is_terminal;
-	char level[FXT_LAYOUT_LEVEL_BYTES];
-	unsigned remark = fxt_text_columns(cell->remark), used;
-	unsigned indent = fxt_layout_indent(cell, is_cut ? width : 2 * INDENT_MOST, level);
 
-	if (is_cut && remark + indent >= width)
-		remark = 0;
-	printf("%*s", (int)indent, level);
-	used = indent + fxt_write_cut(stdout, cell->text, is_cut ? width - indent - remark : UINT_MAX);
-	if (remark > 0) {
-		fxt_print_text(cell->remark);
-		used += remark;
-	}
-	if (!is_last && used < width)
-		layout_blanks(width - used);
+	*l = (struct layout_lines){.lines = {cell->text}, .count = 1, .remark = cell->remark};
+	l->indent = fxt_layout_indent(cell, is_cut ? width : 2 * INDENT_MOST, l->level);
+	width -= l->indent;
+	if (!is_cut || layout_columns_of(FXT_COLUMN_TEXT, cell) - cell->indent <= width)
+		return;
+	l->memory = fxt_allocate(cell->text.bytes + cell->remark.bytes + 1);
+	size_t bytes = fxt_fold_names(cell->text, l->memory);
+
+	if (cell->remark.bytes > 0)
+		memcpy(l->memory + bytes, cell->remark.data, cell->remark.bytes);
+	l->remark.bytes = 0;
+	layout_wrap(l, (struct fxt_span){l->memory, bytes + cell->remark.bytes}, width);
 }
+
+/* Prints a line of a text in its column, aligned to the left. */
+static void layout_text_line(const struct layout_lines *l, unsigned at, unsigned width)
+{
+	unsigned used = 0;
+
+	if (at < l->count && l->lines[at].bytes + l->remark.bytes > 0) {
+		layout_blanks(at == 0 ? l->indent - (unsigned)strlen(l->level) : l->indent);
+		layout_print_blanks();
+		fputs(at == 0 ? l->level : "", stdout);
+		used = l->indent + fxt_write_cut(stdout, l->lines[at],
+		                           l->is_cut && at == l->count - 1 ? width - l->indent : UINT_MAX);
+		fxt_print_text(l->remark);
+		used += fxt_text_columns(l->remark);
+	}
+	layout_blanks(used < width ? width - used : 0);
+}
+
+/* ---- rows ---- */
 
 /* The colour of a share, if there are colours. */
 static const char *layout_colour_of(enum fxt_column_kind kind, const struct fxt_cell *cell)
@@ -219,65 +294,80 @@ static const char *layout_colour_of(enum fxt_column_kind kind, const struct fxt_
 	return cell->number >= 0.2 ? "\x1b[31m" : cell->number >= 0.05 ? "\x1b[33m" : NULL;
 }
 
-static void layout_cell(size_t column, const struct fxt_cell *cell, bool is_last)
+/* Prints a number, or a text that is aligned to the right. */
+static void layout_number_cell(size_t column, const struct fxt_cell *cell)
 {
 	enum fxt_column_kind kind = layout.columns[column].kind;
 	const char *colour = layout_colour_of(kind, cell);
-
-	if (kind == FXT_COLUMN_VALUE && cell->is_known) {
-		unsigned columns = fxt_text_columns(cell->text), width = layout.widths[column];
-
-		layout_blanks(columns < width ? width - columns : 0);
-		/* Numbers are not cut: without its middle a number would be another
-		 * number. */
-		fxt_write_cut(stdout, cell->text,
-		        fxt_terminal()->is_terminal && !cell->is_digits ? width : UINT_MAX);
-		return;
-	}
-	if (kind == FXT_COLUMN_TEXT && cell->is_known) {
-		layout_text_cell(cell, layout.widths[column], is_last);
-		return;
-	}
 	struct fxt_number_text number = fxt_number_text(kind, cell);
-	unsigned columns = fxt_text_columns(fxt_span(number.text));
-	unsigned blanks = !is_last && columns < layout.widths[column] ? layout.widths[column] - columns : 0;
+	struct fxt_span text =
+	        kind == FXT_COLUMN_VALUE && cell->is_known ? cell->text : fxt_span(number.text);
+	unsigned width = layout.widths[column], columns = fxt_text_columns(text);
+	/* Numbers are not cut: without its middle a number would be another number. */
+	bool is_cut = fxt_terminal()->is_terminal && text.data == cell->text.data && !cell->is_digits;
+	unsigned blanks = columns < width ? width - columns : 0;
 
 	layout_blanks(kind == FXT_COLUMN_TEXT ? 0 : blanks);
-	printf("%s%s%s", colour ? colour : "", number.text, colour ? "\x1b[m" : "");
+	if (columns > 0)
+		layout_print_blanks();
+	fputs(colour ? colour : "", stdout);
+	fxt_write_cut(stdout, text, is_cut ? width : UINT_MAX);
+	fputs(colour ? "\x1b[m" : "", stdout);
 	layout_blanks(kind == FXT_COLUMN_TEXT ? blanks : 0);
 }
 
-static void layout_print_row(const struct fxt_cell *cells)
+/* Prints the title of a column of numbers. */
+static void layout_title(size_t column)
 {
-	size_t last = layout_last_shown();
-	bool is_first = true;
+	struct fxt_span title = fxt_span(layout.columns[column].title);
+	unsigned columns = fxt_text_columns(title), width = layout.widths[column];
 
-	for (size_t i = 0; i <= last; i++) {
-		if (!layout_is_shown(i))
-			continue;
-		layout_blanks(is_first ? 0 : FXT_LAYOUT_GAP);
-		layout_cell(i, &cells[i], i == last && layout.columns[i].kind == FXT_COLUMN_TEXT);
-		is_first = false;
-	}
-	putchar('\n');
+	layout_blanks(columns < width ? width - columns : 0);
+	if (columns > 0)
+		layout_print_blanks();
+	fxt_write_cut(stdout, title, width);
 }
 
-static void layout_title(const struct fxt_column *column, unsigned width, bool is_last)
+/* Prints a row; NULL: the titles. */
+static void layout_print_row(const struct fxt_cell *cells)
 {
-	struct fxt_span title = fxt_span(column->title);
-	unsigned columns = fxt_text_columns(title), blanks = columns < width ? width - columns : 0;
+	struct layout_lines *texts = layout.texts;
+	unsigned height = 1;
 
-	if (column->kind != FXT_COLUMN_TEXT)
-		layout_blanks(blanks);
-	fxt_write_cut(stdout, title, width);
-	if (column->kind == FXT_COLUMN_TEXT && !is_last)
-		layout_blanks(blanks);
+	for (size_t i = 0; i < layout.count; i++) {
+		struct fxt_cell title = fxt_cell_text(fxt_span(layout.columns[i].title));
+		const struct fxt_cell *cell = cells ? &cells[i] : &title;
+
+		texts[i].count = 0;
+		texts[i].memory = NULL;
+		if (layout_is_shown(i) && layout.columns[i].kind == FXT_COLUMN_TEXT && cell->is_known)
+			layout_split(&texts[i], cell, layout.widths[i]);
+		height = texts[i].count > height ? texts[i].count : height;
+	}
+	for (unsigned at = 0; at < height; at++) {
+		bool is_first = true;
+
+		for (size_t i = 0; i < layout.count; i++) {
+			if (!layout_is_shown(i))
+				continue;
+			layout_blanks(is_first ? 0 : FXT_LAYOUT_GAP);
+			if (at > 0 || texts[i].count > 0)
+				layout_text_line(&texts[i], at, layout.widths[i]);
+			else if (cells)
+				layout_number_cell(i, &cells[i]);
+			else
+				layout_title(i);
+			is_first = false;
+		}
+		layout_end_line();
+	}
+	for (size_t i = 0; i < layout.count; i++)
+		free(texts[i].memory);
 }
 
 static void layout_header(void)
 {
-	bool has_colours = fxt_terminal()->has_colours, is_first = true;
-	size_t last = layout_last_shown();
+	bool has_colours = fxt_terminal()->has_colours;
 
 	putchar('\n');
 	if (layout.of) {
@@ -285,16 +375,8 @@ static void layout_header(void)
 		putchar('\n');
 	}
 	fputs(has_colours ? "\x1b[1m" : "", stdout);
-	for (size_t i = 0; i <= last; i++) {
-		const struct fxt_column *column = &layout.columns[i];
-
-		if (!layout_is_shown(i))
-			continue;
-		layout_blanks(is_first ? 0 : FXT_LAYOUT_GAP);
-		layout_title(column, layout.widths[i], i == last);
-		is_first = false;
-	}
-	fputs(has_colours ? "\x1b[m\n" : "\n", stdout);
+	layout_print_row(NULL);
+	fputs(has_colours ? "\x1b[m" : "", stdout);
 }
 
 static void layout_omitted(void)
@@ -362,6 +444,7 @@ void fxt_layout_begin(const char *of, const struct fxt_column *columns, size_t c
 	layout.rows = 0;
 	layout.has_header = false;
 	layout.widths = fxt_allocate(count * sizeof(*layout.widths));
+	layout.texts = fxt_allocate(count * sizeof(*layout.texts));
 }
 
 void fxt_layout_row(const struct fxt_cell *cells)
@@ -382,6 +465,7 @@ void fxt_layout_end(void)
 		layout_omitted();
 	free(layout.cells);
 	free(layout.widths);
+	free(layout.texts);
 	layout.cells = NULL;
 	layout.widths = NULL;
 	layout.room = 0;

@@ -11,9 +11,10 @@
  *   fxt_print_end();
  *
  * In text for people, columns are aligned. On a terminal, a pager is started and lines are
- * cut to the terminal's width: first columns are left out by their `rank`, then texts are
- * cut in their middle. The output says which columns are left out. Widths are computed from
- * the first thousand rows, so a table of any length takes no more memory than these.
+ * fitted into its width: first columns are left out by their `rank`, then texts take
+ * several lines; very long ones lose their middle. The output says which columns are left
+ * out. Widths are computed from the first thousand rows, so a table of any length takes no
+ * more memory than these.
  *
  * JSON is one document, {"schema": "fxt.COMMAND/1", "traces": [{"file": ..., "facts":
  * {...}, "notes": [...], "tables": [{"name": ..., "of": ..., "columns": [...], "rows":
