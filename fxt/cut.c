@@ -22,15 +22,17 @@
 static const char help[] =
         "usage: fxt cut [OPTION]... [FILE]\n"
         "\n"
-        "Writes the chosen part of a trace as a trace of its own, for all commands and for viewers. It has\n"
-        "the names, modules and call paths that it needs, and no others. Calls that cross the boundaries of\n"
-        "the time stay whole, with an argument \"cut\" that says so; fxt counts the part inside, as it does\n"
-        "if that time of the whole trace is chosen. Flows that cross them are removed. The heap that was\n"
-        "live when the time began is kept, for whole processes, and so are losses in the time. The trace\n"
-        "says that it was cut, and how: fxt info and all answers repeat it.\n"
+        "Writes the chosen part of a trace as a trace of its own, for all commands and\n"
+        "for viewers. It has the names, modules and call paths that it needs, and no\n"
+        "others. Calls that cross the boundaries of the time stay whole, with an\n"
+        "argument \"cut\" that says so; fxt counts the part inside, as it does if that\n"
+        "time of the whole trace is chosen. Flows that cross them are removed. The heap\n"
+        "that was live when the time began is kept, for whole processes, and so are\n"
+        "losses in the time. The trace says that it was cut, and how: fxt info and all\n"
+        "answers repeat it.\n"
         "\n"
-        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends in\n"
-        "                    .gz or .zst [FILE with .cut.fxt for .fxt]\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends\n"
+        "                    in .gz or .zst [FILE with .cut.fxt for .fxt]\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 static const struct option options[] = {
         {"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE, {"output", required_argument, NULL, 'o'}, {0}};

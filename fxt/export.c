@@ -19,13 +19,15 @@ static const char help_begin[] = "usage: fxt export --to=FORMAT [OPTION]... [FIL
                                  "Writes a trace in the format of another tool:\n";
 static const char help_end[] =
         "\n"
-        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends in\n"
-        "                    .gz or .zst [FILE with another ending]\n"
-        "  --cost=COST       folded: time, off-cpu, calls, peak, leaked, allocated or temporary [time]\n"
-        "  --threads         folded, callgrind, pprof: each thread by itself, instead of each process\n"
+        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends\n"
+        "                    in .gz or .zst [FILE with another ending]\n"
+        "  --cost=COST       folded: time, off-cpu, calls, peak, leaked, allocated or\n"
+        "                    temporary [time]\n"
+        "  --threads         folded, callgrind, pprof: each thread by itself, instead of\n"
+        "                    each process\n"
         "\n"
-        "Calls can be chosen for speedscope, firefox, folded, callgrind and pprof; other formats "
-        "have all.\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+        "Calls can be chosen for speedscope, firefox, folded, callgrind and pprof; other\n"
+        "formats have all.\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 struct exporter {
 	const char *name, *ending, *summary;

@@ -29,8 +29,8 @@ static void print_help(FILE *out)
 	for (int i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s  %s\n", commands[i].name, commands[i].summary);
 	fputs("\n"
-	      "fxt help COMMAND tells more. --version prints the version.\n"
-	      "The exit status is 0; 1 if a trace is broken or breaks a rule; 2 if the command is wrong, or\n"
+	      "fxt help COMMAND tells more. --version prints the version. The exit status is\n"
+	      "0; 1 if a trace is broken or breaks a rule; 2 if the command is wrong, or\n"
 	      "a file cannot be read or written; 3 and 4: see check --fail-if.\n",
 	        out);
 }

@@ -15,20 +15,21 @@
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
 
-static const char help[] =
-        "usage: fxt html [OPTION]... [FILE]\n"
-        "\n"
-        "Writes a trace as one page of HTML, for a browser or a mail: how long it took, what is missing, a\n"
-        "timeline of the threads, the slowest calls and why, the functions with the figures of fxt report,\n"
-        "the flame graph, locks, and the heap. It needs no network, has no script except its own, and does\n"
-        "not grow with the number of calls: adjacent short calls are drawn as one. In the page, / searches,\n"
-        "and W, A, S and D move the timeline.\n"
-        "\n"
-        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends in\n"
-        "                    .gz or .zst [FILE with .html for .fxt]\n"
-        "      --around=CALL show every call from shortly before to shortly after this one: NAME or\n"
-        "                    NAME:K, the K-th longest call of a function, or slow:K, a slow call of\n"
-        "                    the page; may be given up to 8 times\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+static const char help[] = "usage: fxt html [OPTION]... [FILE]\n"
+                           "\n"
+                           "Writes a trace as one page of HTML, for a browser or a mail: how long it took,\n"
+                           "what is missing, a timeline of the threads, the slowest calls and why, the\n"
+                           "functions with the figures of fxt report, the flame graph, locks, and the heap.\n"
+                           "It needs no network, has no script except its own, and does not grow with the\n"
+                           "number of calls: adjacent short calls are drawn as one. In the page, /\n"
+                           "searches, and W, A, S and D move the timeline.\n"
+                           "\n"
+                           "  -o, --output=OUT  the output; - is the standard output; compressed if it ends\n"
+                           "                    in .gz or .zst [FILE with .html for .fxt]\n"
+                           "      --around=CALL show every call from shortly before to shortly after\n"
+                           "                    this one: NAME or NAME:K, the K-th longest call of a\n"
+                           "                    function, or slow:K, a slow call of the page; may be given\n"
+                           "                    up to 8 times\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 enum { LOSSES_MAX = 4000 }; /* losses that are shown one by one */
 

@@ -13,9 +13,9 @@
 static const char help[] =
         "usage: fxt last [OPTION]... [FILE]...\n"
         "\n"
-        "Prints the end of a trace: what killed its processes, and for each thread the calls and waits\n"
-        "that had not ended, the innermost first, with the time since they began; then the calls that\n"
-        "ended last.\n"
+        "Prints the end of a trace: what killed its processes, and for each thread the\n"
+        "calls and waits that had not ended, the innermost first, with the time since\n"
+        "they began; then the calls that ended last.\n"
         "\n"
         "  -n, --limit=N        the last N calls that ended [5]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
                 FXT_HELP_FILE;

@@ -16,12 +16,12 @@ static const char help[] =
         "  waits    number of waits; open: waits without an end\n"
         "  total    time of all waits; longest: the longest wait\n"
         "  at once  how many threads waited at the same time\n"
-        "and for each lock who held it while which thread waited, in which functions, and for how long: the\n"
-        "holder's functions are those in which it released the lock. A trace has nothing about locks that\n"
-        "no thread waited for.\n"
+        "and for each lock who held it while which thread waited, in which functions,\n"
+        "and for how long: the holder's functions are those in which it released the\n"
+        "lock. A trace has nothing about locks that no thread waited for.\n"
         "\n"
-        "  -n, --limit=N        the first N locks, and N lines of each [10; all in JSON and "
-        "CSV]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
+        "  -n, --limit=N        the first N locks, and N lines of each [10; all in\n"
+        "                       JSON and CSV]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { LINES = 10, CONVOY = 3 };
 

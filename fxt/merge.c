@@ -16,19 +16,19 @@
 #include "profiled.h"
 #include "reader/trace/text.h"
 
-static const char help[] =
-        "usage: fxt merge [OPTION]... FILE FILE...\n"
-        "\n"
-        "Writes one trace with the contents of several: their processes, threads, calls, heaps and\n"
-        "losses on one timeline. Traces of one boot of a machine are aligned by its clocks, and the\n"
-        "command says how exactly. A process or thread of two traces appears twice, with different\n"
-        "numbers.\n"
-        "\n"
-        "  -o, --output=OUT  the output; - is the standard output; compressed if it ends in\n"
-        "                    .gz or .zst [merged.fxt]\n"
-        "      --realtime    also merge traces of several machines or boots, by their time of day\n"
-        "\n"
-        "One FILE may be -, the standard input.\n";
+static const char help[] = "usage: fxt merge [OPTION]... FILE FILE...\n"
+                           "\n"
+                           "Writes one trace with the contents of several: their processes, threads, calls,\n"
+                           "heaps and losses on one timeline. Traces of one boot of a machine are aligned\n"
+                           "by its clocks, and the command says how exactly. A process or thread of two\n"
+                           "traces appears twice, with different numbers.\n"
+                           "\n"
+                           "  -o, --output=OUT  the output; - is the standard output; compressed if it ends\n"
+                           "                    in .gz or .zst [merged.fxt]\n"
+                           "      --realtime    also merge traces of several machines or boots, by their\n"
+                           "                    time of day\n"
+                           "\n"
+                           "One FILE may be -, the standard input.\n";
 
 enum { OPTION_REALTIME = 256 };
 

@@ -55,24 +55,25 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 #define FXT_OPTIONS FXT_OPTIONS_CHOICE, FXT_OPTIONS_FORMAT, FXT_OPTIONS_LIMIT
 
 /* The text about these options in a command's help. */
-#define FXT_HELP_CHOICE                                                                                  \
-	"\nThe part of the trace, by default all of it; NAME is a GLOB or a /regex/:\n"                  \
-	"  -p, --process=NAME   the processes of this name, or number\n"                                 \
-	"  -t, --thread=NAME    the same, threads\n"                                                     \
-	"  -f, --function=NAME  these functions; a C++ name may be given without its parameters\n"       \
-	"                       and namespaces\n"                                                        \
-	"  -m, --module=NAME    the functions of this program or library\n"                              \
-	"      --file=NAME      the functions of this source file\n"                                     \
-	"  -u, --under=NAME     what happens inside calls of these functions\n"                          \
-	"      --time=FROM..TO  this part of the time since the trace's start, as 1.5s..1600ms, 2s..;\n" \
-	"                       'last 2s'; 'during NAME', from the first to the last call of a\n"        \
-	"                       function; 'during NAME:K', in its K-th longest call\n"                   \
-	"      --min=DURATION   calls that took at least this long, as 20us\n"                           \
+#define FXT_HELP_CHOICE                                                                      \
+	"\nThe part of the trace, by default all of it; NAME is a GLOB or a /regex/:\n"      \
+	"  -p, --process=NAME   the processes of this name, or number\n"                     \
+	"  -t, --thread=NAME    the same, threads\n"                                         \
+	"  -f, --function=NAME  these functions; a C++ name may lack its parameters and\n"   \
+	"                       namespaces\n"                                                \
+	"  -m, --module=NAME    the functions of this program or library\n"                  \
+	"      --file=NAME      the functions of this source file\n"                         \
+	"  -u, --under=NAME     what happens inside calls of these functions\n"              \
+	"      --time=FROM..TO  this part of the time since the trace's start, as\n"         \
+	"                       1.5s..1600ms, 2s..; 'last 2s'; 'during NAME', from the\n"    \
+	"                       first to the last call of a function; 'during NAME:K', in\n" \
+	"                       its K-th longest call\n"                                     \
+	"      --min=DURATION   calls that took at least this long, as 20us\n"               \
 	"  A call that is partly in the time counts with that part.\n"
 
 #define FXT_HELP_FORMAT                                                                      \
 	"\n  -j, --json           the answer as a JSON document, --csv as CSV; see fxt(1)\n" \
-	"On a terminal, lines are cut to its width, and go through $PAGER.\n"
+	"On a terminal, lines are fitted into its width, and go through $PAGER.\n"
 
 /* Takes an option if it is one of the above, and returns true then. Ends the program
  * with status 2 if its value is wrong. */

@@ -15,9 +15,10 @@
 static const char help[] =
         "usage: fxt replay [OPTION]... [FILE]...\n"
         "\n"
-        "Prints calls in the order of time, indented below their callers, each with the time since the\n"
-        "trace's start and its duration; a call with others inside it has its duration where it ends.\n"
-        "Waits, losses, and times in which a thread was not on a CPU have lines of their own.\n"
+        "Prints calls in the order of time, indented below their callers, each with the\n"
+        "time since the trace's start and its duration; a call with others inside it has\n"
+        "its duration where it ends. Waits, losses, and times in which a thread was not\n"
+        "on a CPU have lines of their own.\n"
         "\n"
         "  -n, --limit=N        the first N lines [all]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 

@@ -10,14 +10,17 @@
 static const char help[] =
         "usage: fxt slow [OPTION]... FUNC [FILE]...\n"
         "\n"
-        "Prints the slowest calls of a function, or of all functions that a GLOB or /regex/ matches:\n"
+        "Prints the slowest calls of a function, or of all functions that a GLOB or\n"
+        "/regex/ matches:\n"
         "  call       its number, for fxt why FUNC:CALL\n"
         "  time       how long it took\n"
         "  start      when it began, since the trace's start\n"
-        "  running    how long its thread was on a CPU, if the trace has context switches;\n"
+        "  running    how long its thread was on a CPU, if the trace has context\n"
+        "             switches;\n"
         "  preempted  how long it could have run, but something else did;\n"
         "  waiting    and how long it waited, for a lock, a thread, or an unknown reason\n"
-        "  mostly     what it spent more time on than the median call, and the share of its time\n"
+        "  mostly     what it spent more time on than the median call, and the share of\n"
+        "             its time\n"
         "\n"
         "  -n, --limit=N        the first N calls, at most 1000 [10]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
                 FXT_HELP_FILE;

@@ -19,8 +19,9 @@
 static const char help[] =
         "usage: fxt sql [--json | --csv] [-v] [STATEMENT] [FILE]\n"
         "\n"
-        "Runs SQL statements, in the dialect of SQLite, on a trace: nothing is imported, and nothing can\n"
-        "be changed. Without a statement it reads statements from the standard input or the terminal.\n"
+        "Runs SQL statements, in the dialect of SQLite, on a trace: nothing is imported,\n"
+        "and nothing can be changed. Without a statement it reads statements from the\n"
+        "standard input or the terminal.\n"
         "\n"
         "      --tables   the tables, their columns, and the meaning of each\n"
         "  -j, --json     the answer as a JSON document, --csv as CSV; see fxt(1)\n"

@@ -15,9 +15,10 @@
 static const char help[] =
         "usage: fxt suggest [OPTION]... [FILE]...\n"
         "\n"
-        "Prints the functions with many short calls, which cost more than they tell: at least a\n"
-        "hundredth of all calls, nine of ten of them shorter than a microsecond, or muted by\n"
-        "fxtrun --auto. Then the options with which fxtrun excludes them, or elides short calls.\n"
+        "Prints the functions with many short calls, which cost more than they tell: at\n"
+        "least a hundredth of all calls, nine of ten of them shorter than a microsecond,\n"
+        "or muted by fxtrun --auto. Then the options with which fxtrun excludes them, or\n"
+        "elides short calls.\n"
         "  calls        how often it was called\n"
         "  share        of all calls in the trace\n"
         "  left         of all calls, without this function and those above it\n"

@@ -5,16 +5,16 @@
 #include "reader/trace/text.h"
 #include "symbolizer/rewrite.h"
 
-static const char help[] =
-        "usage: fxt symbolize [-o OUT] FILE\n"
-        "\n"
-        "Replaces the addresses of functions in FILE by their demangled names, and adds their source\n"
-        "lines. Programs and libraries are looked for where they were when the trace was recorded, and\n"
-        "debug files where debuggers look; they must have the recorded build IDs. A function without a\n"
-        "name is shown as module+0x1234. FILE is replaced once the new trace is complete.\n"
-        "\n"
-        "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -, the standard input;\n"
-        "                    compressed if its name ends in .zst\n";
+static const char help[] = "usage: fxt symbolize [-o OUT] FILE\n"
+                           "\n"
+                           "Replaces the addresses of functions in FILE by their demangled names, and adds\n"
+                           "their source lines. Programs and libraries are looked for where they were when\n"
+                           "the trace was recorded, and debug files where debuggers look; they must have\n"
+                           "the recorded build IDs. A function without a name is shown as module+0x1234.\n"
+                           "FILE is replaced once the new trace is complete.\n"
+                           "\n"
+                           "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -,\n"
+                           "                    the standard input; compressed if its name ends in .zst\n";
 
 int fxt_command_symbolize(int argc, char **argv)
 {

@@ -13,15 +13,17 @@
 static const char help[] =
         "usage: fxt threads [OPTION]... [FILE]...\n"
         "\n"
-        "Prints for each thread how long it ran on a CPU, could have run but something else did, and was\n"
-        "blocked, by the trace's context switches; how often and how long it waited for locks and other\n"
-        "threads; and its number of page faults. Threads that ran longest come first. A second table\n"
-        "shows which thread waited for which, or was preempted by it; the longest time comes first.\n"
+        "Prints for each thread how long it ran on a CPU, could have run but something\n"
+        "else did, and was blocked, by the trace's context switches; how often and how\n"
+        "long it waited for locks and other threads; and its number of page faults.\n"
+        "Threads that ran longest come first. A second table shows which thread waited\n"
+        "for which, or was preempted by it; the longest time comes first.\n"
         "\n"
         "      --critical=FUNC[:CALL]\n"
-        "                       the critical path of the slowest or the CALL-th slowest call: from its\n"
-        "                       end back to the thread that it waited for, and so on; each step is time\n"
-        "                       in which all later steps waited for it\n"
+        "                       the critical path of the slowest or the CALL-th slowest\n"
+        "                       call: from its end back to the thread that it waited\n"
+        "                       for, and so on; each step is time in which all later\n"
+        "                       steps waited for it\n"
         "  -n, --limit=N        the first N lines of each table\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
                 FXT_HELP_FILE;
 

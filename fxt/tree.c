@@ -21,13 +21,14 @@ static const char help[] =
         "  share    of the whole time\n"
         "  total    time in this function, called this way\n"
         "  self     the same without the functions it called\n"
-        "  off CPU  part of the total in which its thread was not on a CPU; if the trace has\n"
-        "           context switches\n"
+        "  off CPU  part of the total in which its thread was not on a CPU; if the trace\n"
+        "           has context switches\n"
         "  calls    number of calls\n"
         "\n"
         "      --bottom-up      each function by its self time, and its callers below it\n"
         "  -b, --by=KEY         a tree for each process or thread\n"
-        "      --fold=PERCENT   lines with less of the whole time are folded into one [0.5]\n"
+        "      --fold=PERCENT   lines with less of the whole time are folded into one\n"
+        "                       [0.5]\n"
         "  -n, --limit=N        the first N lines\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 /* The options, and the state while traces are read. */

@@ -15,8 +15,9 @@
 static const char help[] =
         "usage: fxt tui [OPTION]... [FILE]\n"
         "\n"
-        "Shows a trace on the terminal: functions with the figures of fxt report, the call tree with\n"
-        "those of fxt tree, and the timeline of the threads. Tab goes from one to the next, Enter on\n"
+        "Shows a trace on the terminal: functions with the figures of fxt report, the\n"
+        "call tree with those of fxt tree, and the timeline of the threads. Tab goes\n"
+        "from one to the next, Enter on\n"
         "a function to its slowest call in the timeline; ? shows all keys, and q quits.\n" FXT_HELP_CHOICE
                 FXT_HELP_FILE;
 

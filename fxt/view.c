@@ -19,16 +19,15 @@
 static const char help[] =
         "usage: fxt view [--no-open] [--slow=FUNC[:CALL]] [FILE]\n"
         "\n"
-        "Opens a trace in the Perfetto viewer, " FXT_SERVE_ORIGIN ", in the browser; where there is no\n"
-        "display, it prints the link. The viewer fetches the trace from this program, at " FXT_SERVE_ADDRESS
-        ",\n"
-        "which answers no other page and no other user: it stays on this machine. Ends when the trace\n"
-        "was fetched.\n"
+        "Opens a trace in the Perfetto viewer, " FXT_SERVE_ORIGIN ", in the\n"
+        "browser; where there is no display, it prints the link. The viewer fetches the\n"
+        "trace from this program, at " FXT_SERVE_ADDRESS ", which answers no other page and no\n"
+        "other user: it stays on this machine. Ends when the trace was fetched.\n"
         "\n"
         "  --no-open           only print the link\n"
-        "  --slow=FUNC[:CALL]  on the slowest call of a function, or the CALL-th slowest, as fxt slow\n"
-        "                      counts them: selected, with what is around it, its thread "
-        "pinned\n" FXT_HELP_FILE;
+        "  --slow=FUNC[:CALL]  on the slowest call of a function, or the CALL-th\n"
+        "                      slowest, as fxt slow counts them: selected, with what\n"
+        "                      is around it, its thread pinned\n" FXT_HELP_FILE;
 
 /* ---- where it opens ---- */
 

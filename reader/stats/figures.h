@@ -41,8 +41,8 @@ enum fxt_figure_use { FXT_TO_SORT, FXT_TO_COMPARE, FXT_TO_LIMIT };
 	        .help = "the same without the functions it called", .hint = "without the functions it called") \
 	ROW(ON_CPU, "on", "on CPU", "on_cpu", "_ns", 7, FXT_NO_METRIC, \
 	        figure_self_cpu(f, f->self_cpu[FXT_CPU_RUNNING]), .needs_switches = true, \
-	        .help = "self time in which its thread ran, and did not; if the trace has\n" \
-	                "context switches, and all calls that are in the time", \
+	        .help = "self time in which its thread ran, and did not; if the\n" \
+	                "trace has context switches, and all calls that are in the time", \
 	        .hint = "of self, when its thread ran", .hidden = "less") \
 	ROW(OFF_CPU, "off", "off CPU", "off_cpu", "_ns", 2, FXT_NO_METRIC, \
 	        figure_self_cpu(f, f->self_cpu[FXT_CPU_RUNNABLE] + f->self_cpu[FXT_CPU_BLOCKED]), \
@@ -51,7 +51,7 @@ enum fxt_figure_use { FXT_TO_SORT, FXT_TO_COMPARE, FXT_TO_LIMIT };
 	SQL_ROW(AVERAGE, "average", "REAL", "of a call", \
 	        "avg", "avg", "avg", "_ns", 4, FXT_LOSES_EITHER, (double)f->sum / (double)f->calls, \
 	        .compared = "average time of a call", .compared_rank = 4, \
-	        .help = "time of one call, recursive calls included; percentiles\nto 1/32", \
+	        .help = "time of one call, recursive\ncalls included; percentiles to 1/32", \
 	        .hint = "of one call", .hidden = "less") \
 	ROW(P50, "p50", "p50", "p50", "_ns", 3, FXT_LOSES_EITHER, figure_percentile(f, scan, 0.5), \
 	        .compared = "median time of a call", .compared_rank = 5, \

@@ -8,6 +8,20 @@ tiny()
 	printf '\x10\x00\x04\x46\x78\x54\x16\x00\x21\x00\x00\x00\x00\x00\x00\x00\x00\xca\x9a\x3b\x00\x00\x00\x00' >tiny.fxt
 }
 
+@test "help has at most 80 columns, and fxtrun and fxtctl too" {
+	for command in fxtrun fxtctl fxt $(fxt --help | sed -En 's/^  ([a-z]+) .*/\1/p'); do
+		case $command in
+		fxt*) $command --help >help ;;
+		*) fxt $command --help >help ;;
+		esac
+		[ -s help ]
+		if awk 'length > 80' help | grep . ; then
+			echo "$command --help is too wide"
+			return 1
+		fi
+	done
+}
+
 @test "--help and --version" {
 	fxt --help >help
 	for program in fxtrun fxtctl fxt; do
