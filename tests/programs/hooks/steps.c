@@ -24,6 +24,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "trap_flag.h"
 #include "writer/engine/strings.h"
 
 typedef void hook(void *function, void *call_site);
@@ -57,14 +58,6 @@ static void trap(int number, siginfo_t *info, void *context)
 	}
 	counted.executed += counted.inside;
 }
-
-#define TRAP_FLAG 0x100
-#define CHANGE_TRAP_FLAG(instruction, value)                            \
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " instruction \
-	                 " %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp"   \
-	                 :                                              \
-	                 : "i"(value)                                   \
-	                 : "memory", "cc")
 
 static inline __attribute__((always_inline)) long count(hook *called, void *function)
 {

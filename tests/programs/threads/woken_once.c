@@ -12,6 +12,7 @@
 #include <threads.h>
 #include <unistd.h>
 #include "asleep.h"
+#include "../hooks/trap_flag.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
 
@@ -105,14 +106,6 @@ UNTRACED static void trap(int unused)
 	(void)unused;
 	instructions++;
 }
-
-#define TRAP_FLAG 0x100
-#define CHANGE_TRAP_FLAG(instruction, value)                            \
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " instruction \
-	                 " %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp"   \
-	                 :                                              \
-	                 : "i"(value)                                   \
-	                 : "memory", "cc")
 
 UNTRACED static long count(void (*pair)(void))
 {
