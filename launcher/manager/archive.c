@@ -71,16 +71,16 @@ static uint64_t archive_whole_bytes(const struct fxt_archive_writer *a, uint64_t
 	return whole;
 }
 
-/* Another process may have cut the file. Later records would stand behind a hole then, and
- * their names may be in the part that is gone. Under the lock. */
-static void archive_look_for_cut(struct fxt_archive_writer *a)
+/* Ends the archive: another process has cut the file. Later records would stand behind a
+ * hole, and their names may be in the part that is gone. Under the lock. */
+static void archive_end_at_cut(struct fxt_archive_writer *a)
 {
 	struct stat status;
-	uint64_t whole;
+	uint64_t whole = 0;
 
-	if (a->error || a->compressor || fstat(a->fd, &status) != 0 || (uint64_t)status.st_size >= a->bytes)
-		return;
-	whole = archive_whole_bytes(a, (uint64_t)status.st_size);
+	if (fstat(a->fd, &status) == 0)
+		whole = archive_whole_bytes(
+		        a, (uint64_t)status.st_size < a->bytes ? (uint64_t)status.st_size : a->bytes);
 	if (whole) /* else the file is another's */
 		(void)!ftruncate(a->fd, (off_t)whole);
 	archive_end_at(a, whole, FXT_ERROR_CUT);
@@ -120,33 +120,25 @@ static void archive_note_part(struct fxt_archive_writer *a, uint64_t bytes)
 /* Appends whole records, or as many as the file takes. Under the lock. */
 static void archive_append_calls(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
 {
-	uint64_t written = 0;
+	uint64_t end = a->bytes;
+	int error;
 
-	if (!a->error && a->compressor) {
+	if (a->error) {
+		a->bytes_lost += bytes;
+	} else if (a->compressor) {
 		a->bytes += bytes;
 		archive_take_result(a, fxt_compressor_append(a->compressor, records, bytes));
-		return;
-	}
-	archive_look_for_cut(a);
-	while (!a->error && written < bytes) {
-		ssize_t result = write(a->fd, (const uint8_t *)records + written, bytes - written);
-
-		if (result >= 0) {
-			written += (uint64_t)result;
-		} else if (errno != EINTR) {
-			int error = errno;
-
-			written = fxt_whole_records(records, written);
-			a->bytes += written;
-			archive_stop(a, error);
-			a->bytes_lost += bytes - written;
-			return;
-		}
-	}
-	if (a->error)
+	} else if ((error = fxt_append_all(a->fd, records, bytes, &end)) == FXT_ERROR_CUT) {
 		a->bytes_lost += bytes;
-	else
-		a->bytes += bytes;
+		archive_end_at_cut(a);
+	} else {
+		if (error)
+			end = a->bytes + fxt_whole_records(records, end - a->bytes);
+		a->bytes_lost += a->bytes + bytes - end;
+		a->bytes = end;
+		if (error)
+			archive_stop(a, error);
+	}
 }
 
 static void archive_append(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
@@ -324,10 +316,13 @@ void fxt_archive_resume(
 
 void fxt_archive_drain(struct fxt_archive_writer *a)
 {
+	struct stat status;
+
 	pthread_mutex_lock(&a->lock);
 	if (a->compressor)
 		archive_take_result(a, fxt_compressor_drain(a->compressor));
-	archive_look_for_cut(a);
+	if (!a->error && !a->compressor && fstat(a->fd, &status) == 0 && (uint64_t)status.st_size < a->bytes)
+		archive_end_at_cut(a);
 	pthread_mutex_unlock(&a->lock);
 }
 

@@ -81,9 +81,22 @@ static void compressor_get(const struct fxt_compressor_queue *q, uint64_t at, ui
 
 /* ---- the thread ---- */
 
+/* Another process has cut the file: only the frames before the cut count. With the lock
+ * held. */
+static void compressor_keep_rest(struct fxt_compressor *c)
+{
+	struct stat status;
+
+	fxt_frames_keep(&c->frames, fstat(c->frames.fd, &status) == 0 ? (uint64_t)status.st_size : 0);
+	store_release(&c->queue->file_bytes, c->frames.file_bytes);
+	store_release(&c->queue->saved, c->frames.content_bytes);
+}
+
 /* All taken bytes are in the file, or `error` is why they are not. With the lock held. */
 static void compressor_saved(struct fxt_compressor *c, int error)
 {
+	if (error == FXT_ERROR_CUT)
+		compressor_keep_rest(c);
 	if (error) {
 		c->error = error;
 		store_release(&c->queue->appended, c->queue->saved);
@@ -101,20 +114,6 @@ static void compressor_saved(struct fxt_compressor *c, int error)
 	pthread_cond_broadcast(&c->done);
 }
 
-/* FXT_ERROR_CUT: another process has cut the file. Then only the frames before the cut
- * count. With the lock held. */
-static int compressor_look_for_cut(struct fxt_compressor *c)
-{
-	struct stat status;
-
-	if (fstat(c->frames.fd, &status) != 0 || (uint64_t)status.st_size >= c->frames.file_bytes)
-		return 0;
-	fxt_frames_keep(&c->frames, (uint64_t)status.st_size);
-	store_release(&c->queue->file_bytes, c->frames.file_bytes);
-	store_release(&c->queue->saved, c->frames.content_bytes);
-	return FXT_ERROR_CUT;
-}
-
 /* Stores the marked piece that is next. The lock is held, so that the piece cannot be
  * replaced in the meantime. */
 static void compressor_store(struct fxt_compressor *c, struct fxt_compressor_part *part)
@@ -122,8 +121,7 @@ static void compressor_store(struct fxt_compressor *c, struct fxt_compressor_par
 	compressor_get(c->queue, part->at, c->block, part->bytes);
 	c->taken += part->bytes;
 	c->stored_count++;
-	compressor_saved(c, compressor_look_for_cut(c)
-	                            ?: fxt_frames_store(&c->frames, c->block, part->bytes, &part->file_at));
+	compressor_saved(c, fxt_frames_store(&c->frames, c->block, part->bytes, &part->file_at));
 }
 
 /* Compresses `bytes` bytes, or without `all` only the whole records among them. Called with
@@ -140,10 +138,8 @@ static bool compressor_compress(struct fxt_compressor *c, uint64_t bytes, bool a
 	if (whole == 0)
 		return false;
 	c->taken += whole;
-	error = compressor_look_for_cut(c);
 	pthread_mutex_unlock(&c->lock);
-	if (!error)
-		error = fxt_frames_append(&c->frames, c->block, whole);
+	error = fxt_frames_append(&c->frames, c->block, whole);
 	if (!error)
 		error = fxt_frames_flush(&c->frames);
 	pthread_mutex_lock(&c->lock);
@@ -232,6 +228,7 @@ int fxt_compressor_begin(struct fxt_compressor *c, struct fxt_compressor_queue *
 		compressor_free(c);
 		return error;
 	}
+	c->frames.is_exposed = true;
 	fxt_condition_begin(&c->work);
 	fxt_condition_begin(&c->done);
 	error = fxt_thread_start(&c->thread, STACK_BYTES, compressor_run, c);
@@ -249,6 +246,7 @@ uint64_t fxt_compressor_saved(const struct fxt_compressor *c)
 
 int fxt_compressor_drain(struct fxt_compressor *c)
 {
+	struct stat status;
 	int error;
 
 	pthread_mutex_lock(&c->lock);
@@ -257,8 +255,8 @@ int fxt_compressor_drain(struct fxt_compressor *c)
 	while (!c->error && c->queue->saved < c->queue->appended)
 		pthread_cond_wait(&c->done, &c->lock);
 	c->is_hurried = false;
-	if (!c->error && (error = compressor_look_for_cut(c)) != 0)
-		compressor_saved(c, error);
+	if (!c->error && fstat(c->frames.fd, &status) == 0 && (uint64_t)status.st_size < c->frames.file_bytes)
+		compressor_saved(c, FXT_ERROR_CUT);
 	error = c->error;
 	pthread_mutex_unlock(&c->lock);
 	return error;

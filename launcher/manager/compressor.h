@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "reader/trace/append.h"
 #include "reader/trace/zstd_frames.h"
 
 /* frames to compress while the disk takes one */
@@ -59,10 +60,6 @@ struct fxt_compressor {
 	struct fxt_frames frames;
 	uint8_t *block;
 };
-
-/* In place of an errno value: another process truncated or replaced the file. Only the
- * beginning of the archive is left. */
-#define FXT_ERROR_CUT (-1)
 
 /* Returns how many of the first `bytes` bytes are whole records. The records may lie in
  * memory shared with an agent: whatever it holds, the result is at most `bytes`. */

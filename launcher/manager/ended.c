@@ -66,9 +66,7 @@ static void ended_drop(struct fxt_ended *e, struct fxt_ended_segment *s)
 	if (e->ledger)
 		fxt_ledger_drop(e->ledger, s->generation);
 	fxt_archive_end(&s->archive);
-	/* If the file cannot be truncated, it is overwritten from the beginning. */
 	(void)!ftruncate(fd, 0);
-	lseek(fd, 0, SEEK_SET);
 	fxt_archive_begin_part(&s->archive, fd, ENDED_NAME);
 	s->sum = (struct fxt_ended_sum){0};
 	s->size.written = s->generation = 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
+#include "reader/trace/append.h"
 #include "reader/trace/write_all.h"
 
 /* Level 3 takes twice as long and saves only a hundredth more on the records of calls. */
@@ -55,6 +56,12 @@ int fxt_frames_begin(struct fxt_frames *f, int fd)
 	return ENOMEM;
 }
 
+/* Writes behind the first `end` bytes of the file. */
+static int frames_write(const struct fxt_frames *f, const void *bytes, size_t count, uint64_t end)
+{
+	return f->is_exposed ? fxt_append_all(f->fd, bytes, count, &end) : fxt_write_all(f->fd, bytes, count);
+}
+
 int fxt_frames_flush(struct fxt_frames *f)
 {
 	size_t content = f->pending, bytes;
@@ -66,7 +73,7 @@ int fxt_frames_flush(struct fxt_frames *f)
 	        f->compression, f->frame, ZSTD_COMPRESSBOUND(FXT_FRAME_BYTES), f->block, content, LEVEL);
 	if (ZSTD_isError(bytes))
 		return ENOMEM; /* the room is enough, so only memory can fail */
-	error = fxt_write_all(f->fd, f->frame, bytes);
+	error = frames_write(f, f->frame, bytes, f->file_bytes);
 	if (!error)
 		frames_list(f, bytes, content);
 	f->pending = 0;
@@ -108,7 +115,7 @@ int fxt_frames_store(struct fxt_frames *f, const void *bytes, size_t count, uint
 	memcpy(frame + 5, &size, 4);
 	memcpy(frame + 9, &block, 3);
 	memcpy(frame + STORED_HEADER_BYTES, bytes, count);
-	error = fxt_write_all(f->fd, frame, STORED_HEADER_BYTES + count);
+	error = frames_write(f, frame, STORED_HEADER_BYTES + count, f->file_bytes);
 	if (error)
 		return error;
 	*at = f->file_bytes + STORED_HEADER_BYTES;
@@ -131,10 +138,11 @@ int fxt_frames_finish(struct fxt_frames *f)
 	count = htole32((uint32_t)f->count);
 	memcpy(footer, &count, sizeof(count));
 	memcpy(footer + 5, &magic, sizeof(magic));
-	error = fxt_write_all(f->fd, head, sizeof(head));
+	error = frames_write(f, head, sizeof(head), f->file_bytes);
 	if (!error)
-		error = fxt_write_all(f->fd, f->table, table_bytes);
-	return error ? error : fxt_write_all(f->fd, footer, sizeof(footer));
+		error = frames_write(f, f->table, table_bytes, f->file_bytes + sizeof(head));
+	return error ? error
+	             : frames_write(f, footer, sizeof(footer), f->file_bytes + sizeof(head) + table_bytes);
 }
 
 static bool frames_begin_file(const struct fxt_frames *f)

@@ -29,12 +29,15 @@ struct fxt_frames {
 	uint32_t (*table)[2]; /* for each frame: its size, and the size of its content */
 	size_t count, room;
 	bool is_unlisted; /* memory was short: no table will be written */
+	/* Set after the beginning: the file was empty then, and other processes may cut it
+	 * (append.h). */
+	bool is_exposed;
 };
 
 /* Begins at the current position of the file. Returns 0 or ENOMEM. */
 int fxt_frames_begin(struct fxt_frames *frames, int fd);
 
-/* Each returns 0, or the errno value of a failed write. After a failure the file holds part
+/* Each returns 0, or the errno value of a failed write; FXT_ERROR_CUT if it is exposed. After a failure the file holds part
  * of a frame behind `file_bytes`, and nothing more may be added. */
 int fxt_frames_append(struct fxt_frames *frames, const void *bytes, size_t count);
 int fxt_frames_flush(struct fxt_frames *frames);

@@ -293,16 +293,26 @@ leaves()
 	done
 }
 
-# cut_by COMMAND SIZE TRACE: COMMAND is done to the trace once it has more than SIZE bytes, while calls are made before and
-# after; "after" is left out if there is a fourth argument.
+# cut_by COMMAND SIZE TRACE: does COMMAND to the trace once it has more than SIZE bytes, with calls before and, unless there
+# is a fourth argument, after. The manager is stopped meanwhile: by chance it would write within the command.
 cut_by()
 {
-	local command=$1 size=$2 trace=$3 then="exec '$counted' 1000"
+	local command=$1 size=$2 trace=$3 then="exec '$counted' 1000" job manager
 
 	[ $# = 3 ] || then=:
 	status=0
+	rm -f waiting done
+	mkfifo waiting done
 	fxtrun -o "$trace" sh -c "until [ \$(stat -c %s $trace) -gt $size ]; do '$counted' 5000; sleep 0.1; done
-		$command; $then" 2>err || status=$?
+		echo \$PPID >waiting; read -r _ <done; $then" 2>err &
+	job=$!
+	read -r manager <waiting
+	kill -STOP "$manager"
+	while grep -h ^State: /proc/"$manager"/task/*/status | grep -qv T; do :; done
+	eval "$command"
+	kill -CONT "$manager"
+	echo >done
+	wait $job || status=$?
 	cat err
 	[ $status = 125 ]
 	fails grep ' 0 lost' err

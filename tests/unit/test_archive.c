@@ -218,6 +218,31 @@ static void unwritable_from_the_start(void **state)
 	assert_int_equal(archive.bytes_lost, 280);
 }
 
+/* As if another process had cut, overwritten or lengthened the file since the last look at it. */
+static void appending_to_a_changed_file(void **state)
+{
+	int fd = fileno(*state);
+	char whole[20001] = "", rest[64];
+	uint64_t end = 0;
+
+	memset(whole, 'x', sizeof(whole) - 1);
+	assert_int_equal(fxt_append_all(fd, whole, 200, &end), 0);
+	assert_int_equal(end, 200);
+
+	assert_int_equal(pwrite(fd, "behind", 6, 200), 6);
+	assert_int_equal(fxt_append_all(fd, "more", 4, &end), 0);
+	assert_int_equal(end, 204);
+	assert_int_equal(pread(fd, rest, sizeof(rest), 198), 6);
+	assert_memory_equal(rest, "xxmore", 6);
+
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, "mine", 4, 0), 4);
+	assert_int_equal(fxt_append_all(fd, whole, 20000, &end), FXT_ERROR_CUT);
+	assert_int_equal(end, 204);
+	assert_int_equal(pread(fd, rest, sizeof(rest), 0), 4);
+	assert_memory_equal(rest, "mine", 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +251,7 @@ int main(void)
 	        cmocka_unit_test(names),
 	        cmocka_unit_test_setup_teardown(file_size_limit, open_temporary, close_temporary),
 	        cmocka_unit_test(unwritable_from_the_start),
+	        cmocka_unit_test_setup_teardown(appending_to_a_changed_file, open_temporary, close_temporary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
