@@ -396,13 +396,17 @@ static void resolver_write_position(struct fxt_names *names, const struct fxt_ma
 {
 	static uint64_t record[FXT_RECORD_MAX_WORDS];
 	const struct fxt_location *function = fxt_modules_function(&names->modules, pc);
+	struct fxt_archive_writer *archive = names->owner.archive;
 	size_t bytes;
 
 	if (!function)
 		return;
-	fxt_function_tracks_add(&names->owner.archive->functions, names->owner.process_koid, function);
+	/* The main thread may be joining the rests of ended processes to this archive. */
+	pthread_mutex_lock(&archive->lock);
+	fxt_function_tracks_add(&archive->functions, names->owner.process_koid, function);
+	pthread_mutex_unlock(&archive->lock);
 	bytes = fxt_utf8_cut(function->name, function->name_bytes, FXT_RECORD_MAX_WORDS);
-	fxt_archive_write(names->owner.archive, names->owner.identity, record,
+	fxt_archive_write(archive, names->owner.identity, record,
 	        8 * fxt_naming_object(record, names->owner.process_koid, pc->address,
 	                    fxt_string_inline(function->name, bytes), function));
 }
