@@ -10,6 +10,7 @@
 #include "lines.h"
 #include "options.h"
 #include "reader/time/switches.h"
+#include "reader/trace/instrumenting.h"
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
 #include "describe.h"
@@ -196,6 +197,10 @@ static void report_trace(struct report_command *c, const struct trace *trace, co
 		if (c->group == FXT_GROUP_FUNCTION)
 			fxt_lines_print(&c->lines, &trace->all, NULL, true);
 	}
+	if (trace->calls == 0 && fxt_query_filter_is_all(&c->wanted.choice) && !fxt_lacks_calls(c->scan))
+		fxt_print_note("no calls are in the trace: is the program compiled with " FXT_INSTRUMENTING
+		               "? %s",
+		        fxt_instrumenting_commands());
 	fxt_print_missing(c->scan);
 }
 

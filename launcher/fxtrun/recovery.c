@@ -281,6 +281,7 @@ static void recovery_add_done(struct fxt_recovery *r)
 			continue;
 		recovery_add_image(r, r->ledger->entries[i].process_koid, page->threads);
 		r->totals.events += page->events;
+		r->totals.has_calls |= page->events > 0; /* as far as it is known */
 		r->totals.losses.lost += page->losses.lost;
 		r->totals.losses.overwritten += page->losses.overwritten;
 		if (!fxt_ledger_is_dropped(r->ledger, &r->ledger->entries[i]))

@@ -23,6 +23,7 @@
 #include "launcher/manager/idle.h"
 #include "launcher/manager/summary.h"
 #include "reader/trace/progress_line.h"
+#include "reader/trace/instrumenting.h"
 #include "reader/trace/text.h"
 #include "target.h"
 #include "writer/shared/atomics.h"
@@ -72,6 +73,9 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	double waited_ns =
 	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
 
+	if (fxt_summary_lacks_calls(&run->totals) && !run->totals.has_own_hooks &&
+	        !run->totals.is_instrumented)
+		fxt_say("calls are recorded of programs that are built so: %s", fxt_instrumenting_commands());
 	if (run_say_muted(run, ticks_per_second))
 		fxt_say("fxt suggest%s%s prints options that exclude them from the beginning", space, name);
 	else if (fxt_summary_suggests(&run->totals))
@@ -126,7 +130,10 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	run_say_unknown_categories(&run->session.config.session_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;
-	run->totals.has_own_hooks = run->totals.events == 0 && fxt_target_has_hooks(run->target);
+	if (fxt_summary_lacks_calls(&run->totals)) {
+		run->totals.has_own_hooks = fxt_target_has_hooks(run->target);
+		run->totals.is_instrumented = fxt_target_is_instrumented(run->target);
+	}
 	fxt_summary(run->summary, sizeof(run->summary), &run->totals, run->options.program[0],
 	        run->output.name, trace.bytes);
 	trace.summary = run->summary;

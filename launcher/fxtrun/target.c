@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,16 +240,66 @@ int fxt_target_find(const char *name, char path[PATH_MAX], char *error, size_t e
 	return FXT_EXIT_NOT_FOUND;
 }
 
-bool fxt_target_has_hooks(const char *path)
+static bool target_open(struct fxt_elf *files, const char *path)
 {
 	char full[PATH_MAX];
-	struct fxt_elf files;
-	bool defines;
 
 	if (!realpath(path, full))
 		return false;
-	fxt_elf_open_program(&files, full);
+	fxt_elf_open_program(files, full);
+	return true;
+}
+
+bool fxt_target_has_hooks(const char *path)
+{
+	struct fxt_elf files;
+	bool defines;
+
+	if (!target_open(&files, path))
+		return false;
 	defines = fxt_symbols_define(&files, "__cyg_profile_func_enter");
 	fxt_elf_close(&files);
 	return defines;
+}
+
+/* Whether a table of dynamic symbols has the hook of function entries. */
+static bool target_has_hook(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+	Elf_Data *data = header->sh_entsize ? elf_getdata(section, NULL) : NULL;
+	size_t count = data ? data->d_size / header->sh_entsize : 0;
+	GElf_Sym symbol;
+
+	for (size_t i = 0; i < count && gelf_getsym(data, (int)i, &symbol); i++) {
+		const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+
+		if (name && strcmp(name, "__cyg_profile_func_enter") == 0)
+			return true;
+	}
+	return false;
+}
+
+bool fxt_target_is_instrumented(const char *path)
+{
+	struct fxt_elf files;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+	bool found = false;
+
+	if (!target_open(&files, path))
+		return false;
+	Elf *elf = files.module.elf;
+
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0) {
+		fxt_elf_close(&files);
+		return false;
+	}
+	while (!found && (section = elf_nextscn(elf, section)) && gelf_getshdr(section, &header)) {
+		const char *name = elf_strptr(elf, names, header.sh_name);
+
+		found = (name && strcmp(name, "__patchable_function_entries") == 0) ||
+		        (header.sh_type == SHT_DYNSYM && target_has_hook(elf, section, &header));
+	}
+	fxt_elf_close(&files);
+	return found;
 }

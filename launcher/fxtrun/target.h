@@ -29,4 +29,8 @@ int fxt_target_judge(const char *path, const char *name, char *error, size_t err
  * first. */
 bool fxt_target_has_hooks(const char *path);
 
+/* Whether the program at `path` is compiled so that its calls are recorded. False for a
+ * script. */
+bool fxt_target_is_instrumented(const char *path);
+
 #endif

@@ -239,6 +239,7 @@ void fxt_session_terminate(struct fxt_session *s)
 void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector)
 {
 	totals->events += collector->copy.events;
+	totals->has_calls |= collector->copy.has_calls || collector->elided.calls > 0;
 	totals->losses.lost += collector->losses.lost;
 	totals->losses.overwritten += collector->losses.overwritten;
 	totals->elided.calls += collector->elided.calls;

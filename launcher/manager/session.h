@@ -58,8 +58,10 @@ struct fxt_totals {
 	uint64_t processes_dropped;
 	uint32_t processes, refused, still_running;
 	bool without_calls; /* the category of calls was not requested */
-	/* the program defines the hooks itself; known only if there are no events */
-	bool has_own_hooks;
+	bool has_calls;     /* there are calls of functions among the events, or were elided */
+	/* Of the program's file, known only if there are no calls: it defines the hooks
+	 * itself; it is compiled so that its calls are recorded. */
+	bool has_own_hooks, is_instrumented;
 	bool was_not_started; /* processes waited for the recording to begin, and it never did */
 	/* some options come from the project's file, not from the user who started the
 	 * session */

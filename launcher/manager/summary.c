@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "output.h"
+#include "reader/trace/instrumenting.h"
 #include "reader/trace/text.h"
 
 /* Where a trace of half the size is worth a word: some 25 MB. */
@@ -79,6 +80,12 @@ static void summary_add_lost(struct line *line, const struct fxt_totals *totals)
 	summary_add(line, " lost, ");
 }
 
+bool fxt_summary_lacks_calls(const struct fxt_totals *totals)
+{
+	return !totals->has_calls && totals->processes > 0 && !totals->without_calls &&
+	       totals->losses.lost + totals->losses.overwritten == 0;
+}
+
 void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals, const char *program,
         const char *output, uint64_t output_bytes)
 {
@@ -124,14 +131,15 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	}
 	if (totals->has_kept_old)
 		summary_add(&line, " (the previous one is %s" FXT_TRACE_OUTPUT_OLD ")", output);
-	if (totals->events == 0 && totals->processes && !totals->without_calls)
+	if (fxt_summary_lacks_calls(totals))
 		summary_add(&line,
 		        totals->has_own_hooks
 		                ? " (%s has hooks of its own: __cyg_profile_func_enter is defined in it and "
 		                  "is "
 		                  "called instead of fxtrun's; build it without that definition)"
-		                : " (is %s compiled with -finstrument-functions or "
-		                  "-fpatchable-function-entry=5?)",
+		        : totals->is_instrumented
+		                ? " (no calls: %s made none while it was recorded, or all are excluded)"
+		                : " (no calls: is %s compiled with " FXT_INSTRUMENTING "?)",
 		        program);
 	if (totals->bytes_unwritten) {
 		summary_add(&line, " (");

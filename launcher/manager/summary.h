@@ -12,6 +12,10 @@
 void fxt_summary(char *line, size_t line_bytes, const struct fxt_totals *totals, const char *program,
         const char *output, uint64_t output_bytes);
 
+/* True if calls were to be recorded, and none was made or lost: the line then says why that
+ * may be. */
+bool fxt_summary_lacks_calls(const struct fxt_totals *totals);
+
 /* Writes a line on a function that was muted, such as "muted by --auto: leaf since 412.345
  * ms: 12,345 calls recorded until then". `start_ticks` is when recording began. */
 void fxt_summary_muted(char *line, size_t line_bytes, const struct fxt_counted_function *function,

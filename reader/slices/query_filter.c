@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "reader/trace/duration.h"
+#include "reader/trace/instrumenting.h"
 #include "nearest.h"
 #include "reader/stats/slowest.h"
 #include "walk.h"
@@ -196,6 +197,39 @@ static void query_filter_consider_name(struct fxt_nearest *nearest, char **short
 	*shortened = copy;
 }
 
+static void calls_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	bool *has_calls = state;
+
+	(void)parent;
+	*has_calls |= slice->is_call;
+}
+
+static void calls_leave(void *state, const struct fxt_walk_frame *frame)
+{
+	calls_leaf(state, &frame->slice, NULL);
+}
+
+static void calls_enter(void *state, struct fxt_walk_frame *frame)
+{
+	calls_leave(state, frame);
+}
+
+static const struct fxt_visitor calls_visitor = {
+        .enter = calls_enter, .leave = calls_leave, .leaf = calls_leaf};
+
+static bool query_filter_has_calls(const struct fxt_scan *scan)
+{
+	struct fxt_walker walker;
+	bool has_calls = false;
+
+	fxt_walk_begin(&walker, scan);
+	while (!has_calls && fxt_walk_step(&walker, &calls_visitor, &has_calls)) {
+	}
+	fxt_walk_end(&walker);
+	return has_calls;
+}
+
 void fxt_query_filter_explain(
         const struct fxt_patterns *patterns, const struct fxt_scan *scan, char *error, size_t error_bytes)
 {
@@ -214,6 +248,10 @@ void fxt_query_filter_explain(
 	if (nearest.best.bytes > 0 && length > 0 && (size_t)length < error_bytes)
 		snprintf(error + length, error_bytes - (size_t)length, "; did you mean '%.*s'?",
 		        (int)nearest.best.bytes, nearest.best.data);
+	else if (length > 0 && (size_t)length < error_bytes && !query_filter_has_calls(scan))
+		snprintf(error + length, error_bytes - (size_t)length,
+		        "; no calls are in the trace: is the program compiled with " FXT_INSTRUMENTING "? %s",
+		        fxt_instrumenting_commands());
 	free(shortened);
 }
 

@@ -141,9 +141,44 @@ leaves()
 	# 13 calls, three exits, and what the shell learnt of two of them.
 	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the previous one is trace.fxt.old\)$' err
 	fxtrun true 2>err
-	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
+	grep -E '^fxtrun: 0 events, .*\(no calls: is true compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
+	grep -x "fxtrun: calls are recorded of programs that are built so: gcc -O2 -g -finstrument-functions prog.c -o prog" err
 	fxtrun --start=paused -o paused.fxt "$counted" 5 2>err
 	grep -x 'fxtrun: the recording was never started (fxtctl start does that), no events: paused.fxt' err
+}
+
+@test "a program without instrumentation that sleeps: fxtrun, report and why say how to compile it, by what builds it" {
+	mkdir built && cd built
+	echo '#include <unistd.h>
+		int main(void) { usleep(1000); return 0; }' >sleeper.c
+	cc -o sleeper sleeper.c
+	local flags='-O2 -g -finstrument-functions'
+	built_by()
+	{
+		rm -rf CMakeLists.txt meson.build configure Makefile
+		[ -z "$1" ] || touch "$1"
+		fxtrun ./sleeper 2>err
+		grep -E '^fxtrun: [1-9][0-9]* events?, .* \(no calls: is ./sleeper compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
+		grep -xF "fxtrun: calls are recorded of programs that are built so: $2" err
+		fxt report | grep -xF "no calls are in the trace: is the program compiled with -finstrument-functions or -fpatchable-function-entry=5? $2"
+		says 2 "fxt: trace.fxt: no function is called 'main'; no calls are in the trace: is the program compiled with -finstrument-functions or -fpatchable-function-entry=5? $2" fxt why main
+	}
+	built_by "" "gcc $flags prog.c -o prog"
+	built_by Makefile "make -B CFLAGS='$flags' CXXFLAGS='$flags'"
+	built_by CMakeLists.txt "cmake -B traced -DCMAKE_C_FLAGS='$flags' -DCMAKE_CXX_FLAGS='$flags' && cmake --build traced"
+	built_by meson.build "meson setup traced -Dc_args=-finstrument-functions -Dcpp_args=-finstrument-functions && meson compile -C traced"
+	# What the message says, done: its calls are there, and it says no more of it.
+	rm -f meson.build
+	echo 'sleeper: sleeper.c' >Makefile
+	fxtrun ./sleeper 2>err
+	eval "$(sed -n 's/^fxtrun: calls are recorded of programs that are built so: //p' err)"
+	fxtrun ./sleeper 2>err
+	[ "$(calls_of trace.fxt main)" = 1 ]
+	[ "$(wc -l <err)" = 1 ] && fails grep 'no calls' err
+	# It is compiled for it, and all is excluded.
+	fxtrun --exclude='*' ./sleeper 2>err
+	grep -E '\(no calls: ./sleeper made none while it was recorded, or all are excluded\)$' err
+	fails grep 'built so' err
 }
 
 @test "a program that defines the hooks itself: the summary says why nothing is recorded; a library that does is recorded" {
@@ -169,7 +204,7 @@ leaves()
 	# Hidden and stripped hooks have no symbol.
 	strip own
 	fxtrun ./own 2>err
-	grep -E '\(is ./own compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
+	grep -E '\(no calls: is ./own compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
 	# By its name in PATH, where it is found.
 	cc prog.c hooks.o -finstrument-functions -o own
 	PATH=$PWD:$PATH fxtrun own 2>err

@@ -189,3 +189,25 @@ runs_on()
 		[ ! -e ./- ]
 	done
 }
+
+@test "an idle server makes no calls: the summary says that, and asks for no compiler option" {
+	cat >server.c <<-'END'
+		#include <stdio.h>
+		static void serve(void) { }
+		int main(void) { puts("ready"); fflush(stdout); while (getchar() != EOF) serve(); return 0; }
+	END
+	for how in -finstrument-functions -fpatchable-function-entry=5; do
+		cc -O0 -g $how -o server server.c
+		rm -f input && mkfifo input
+		fxtrun --start=idle --session=idle ./server <input >out 2>err 3>&- &
+		server=$!
+		exec 8>input
+		await ready out
+		fxtctl --session=idle record -o idle.fxt --duration=0.1s >said 8>&-
+		exec 8>&-
+		wait $server
+		cat said
+		grep -E '^0 events, .*/idle.fxt \(no calls: ./server made none while it was recorded, or all are excluded\)$' said
+		fails grep 'built so' err
+	done
+}

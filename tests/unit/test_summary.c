@@ -20,17 +20,28 @@ static void check(struct fxt_totals totals, uint64_t bytes, const char *expected
 static void numbers(void **state)
 {
 	(void)state;
-	check((struct fxt_totals){.events = 12345678, .threads = 8, .processes = 1}, 296296272,
-	        "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB: trace.fxt");
-	check((struct fxt_totals){.events = 1, .threads = 1, .processes = 2, .losses = {1000, 0}}, 999,
-	        "1 event, 1 thread, 2 processes, 1,000 lost, 999 bytes: trace.fxt");
-	check((struct fxt_totals){.events = 9, .threads = 1, .processes = 1, .losses = {2, 3000}}, 1000,
-	        "9 events, 1 thread, 1 process, 2 lost, 3,000 overwritten, 1.0 kB: trace.fxt");
-	check((struct fxt_totals){.events = 9, .threads = 1, .processes = 1, .has_kept_old = true}, 1000,
+	check((struct fxt_totals){.events = 12345678, .has_calls = true, .threads = 8, .processes = 1},
+	        296296272, "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB: trace.fxt");
+	check(
+	        (struct fxt_totals){
+	                .events = 1, .has_calls = true, .threads = 1, .processes = 2, .losses = {1000, 0}},
+	        999, "1 event, 1 thread, 2 processes, 1,000 lost, 999 bytes: trace.fxt");
+	check(
+	        (struct fxt_totals){
+	                .events = 9, .has_calls = true, .threads = 1, .processes = 1, .losses = {2, 3000}},
+	        1000, "9 events, 1 thread, 1 process, 2 lost, 3,000 overwritten, 1.0 kB: trace.fxt");
+	check(
+	        (struct fxt_totals){
+	                .events = 9, .has_calls = true, .threads = 1, .processes = 1, .has_kept_old = true},
+	        1000,
 	        "9 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt (the previous one is "
 	        "trace.fxt.old)");
-	check((struct fxt_totals){.events = 1000000, .threads = 1234, .processes = 2, .losses = {7, 0}}, 1000,
-	        "1,000,000 events, 1,234 threads, 2 processes, 7 lost, 1.0 kB: trace.fxt");
+	check((struct fxt_totals){.events = 1000000,
+	              .has_calls = true,
+	              .threads = 1234,
+	              .processes = 2,
+	              .losses = {7, 0}},
+	        1000, "1,000,000 events, 1,234 threads, 2 processes, 7 lost, 1.0 kB: trace.fxt");
 }
 
 static void sizes(void **state)
@@ -46,8 +57,8 @@ static void sizes(void **state)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(expected, sizeof(expected), "2 events, 1 thread, 1 process, 0 lost, %s: trace.fxt",
 		        cases[i].text);
-		check((struct fxt_totals){.events = 2, .threads = 1, .processes = 1}, cases[i].bytes,
-		        expected);
+		check((struct fxt_totals){.events = 2, .has_calls = true, .threads = 1, .processes = 1},
+		        cases[i].bytes, expected);
 	}
 }
 
@@ -61,7 +72,16 @@ static void hints(void **state)
 	        "the recording was never started (fxtctl start does that), no events: trace.fxt");
 	check((struct fxt_totals){.threads = 1, .processes = 1}, 1016,
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
-	        "(is ./prog compiled with -finstrument-functions or -fpatchable-function-entry=5?)");
+	        "(no calls: is ./prog compiled with -finstrument-functions or "
+	        "-fpatchable-function-entry=5?)");
+	/* A program that was not compiled for it may wait, end children and use the heap. */
+	check((struct fxt_totals){.events = 2, .threads = 1, .processes = 1}, 1016,
+	        "2 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
+	        "(no calls: is ./prog compiled with -finstrument-functions or "
+	        "-fpatchable-function-entry=5?)");
+	check((struct fxt_totals){.events = 2, .threads = 1, .processes = 1, .is_instrumented = true}, 1016,
+	        "2 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
+	        "(no calls: ./prog made none while it was recorded, or all are excluded)");
 	check((struct fxt_totals){.threads = 1, .processes = 1, .has_own_hooks = true}, 1016,
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(./prog has hooks of its own: __cyg_profile_func_enter is defined in it and is called "
@@ -69,16 +89,25 @@ static void hints(void **state)
 	        "of fxtrun's; build it without that definition)");
 	check((struct fxt_totals){.threads = 1, .processes = 1, .without_calls = true, .has_own_hooks = true},
 	        1016, "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt");
-	check(
-	        (struct fxt_totals){
-	                .events = 5, .threads = 3, .processes = 3, .still_running = 2, .refused = 1},
+	check((struct fxt_totals){.events = 5,
+	              .has_calls = true,
+	              .threads = 3,
+	              .processes = 3,
+	              .still_running = 2,
+	              .refused = 1},
 	        2000,
 	        "5 events, 3 threads, 3 processes, 0 lost, 2.0 kB: trace.fxt (2 still running) (1 ran "
 	        "untraced)");
-	check((struct fxt_totals){.events = 90, .threads = 1, .processes = 1, .bytes_unwritten = 1500}, 900,
+	check((struct fxt_totals){.events = 90,
+	              .has_calls = true,
+	              .threads = 1,
+	              .processes = 1,
+	              .bytes_unwritten = 1500},
+	        900,
 	        "90 events, 1 thread, 1 process, 1.5 kB lost, 900 bytes: trace.fxt (1.5 kB could not be "
 	        "written)");
 	check((struct fxt_totals){.events = 90,
+	              .has_calls = true,
 	              .threads = 1,
 	              .processes = 1,
 	              .losses.lost = 7,
@@ -88,6 +117,7 @@ static void hints(void **state)
 	        "be "
 	        "written)");
 	check((struct fxt_totals){.events = 90,
+	              .has_calls = true,
 	              .threads = 4,
 	              .processes = 4,
 	              .losses.overwritten = 1000,
@@ -103,7 +133,7 @@ static void hints(void **state)
 
 static void short_room(void **state)
 {
-	struct fxt_totals totals = {.events = 12345678, .threads = 8, .processes = 1};
+	struct fxt_totals totals = {.events = 12345678, .has_calls = true, .threads = 8, .processes = 1};
 	char line[512], room[512];
 
 	(void)state;

@@ -91,6 +91,13 @@ static bool copy_is_excluded(const struct fxt_copy *copy, const uint64_t *record
 	       (!copy->kept_from || record[1] < copy->kept_from);
 }
 
+/* Looks for a call of a function among events of FXT_CALL_WORDS words. */
+static void copy_look_for_calls(struct fxt_copy *copy, const uint64_t *record, const uint64_t *end)
+{
+	for (; record < end && !copy->has_calls; record += FXT_CALL_WORDS)
+		copy->has_calls = fxt_is_function_category(fxt_field(*record, 32, 16));
+}
+
 /* Returns the place behind consecutive calls that are to be handed out. */
 static const uint64_t *copy_skip_calls(
         const struct fxt_copy *copy, const uint64_t *record, const uint64_t *last)
@@ -115,6 +122,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 
 		record = copy_skip_calls(copy, record, last);
 		copy->events += (uint64_t)(record - call) / FXT_CALL_WORDS;
+		copy_look_for_calls(copy, call, record);
 		if (record == last)
 			break;
 		uint64_t header = *record;
@@ -130,7 +138,10 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 			break;
 		bool is_excluded = copy_is_excluded(copy, record);
 
-		copy->events += type == FXT_RECORD_EVENT && !is_excluded;
+		if (type == FXT_RECORD_EVENT && !is_excluded) {
+			copy->events++;
+			copy->has_calls |= fxt_is_function_category(fxt_field(header, 32, 16));
+		}
 		copy->names_of_chunks += copy_is_name_of_chunk(header);
 		if (is_excluded || type == FXT_RECORD_METADATA ||
 		        (copy->emit_record && copy_is_named(header))) {

@@ -48,6 +48,7 @@ struct fxt_copy {
 	/* the checked records not handed out yet include some that are no plain calls */
 	bool has_others;
 	uint64_t events; /* total of event records handed out so far */
+	bool has_calls;  /* some of them are calls of functions */
 	/* registrations taken so far that hold in one chunk alone */
 	uint64_t names_of_chunks;
 	/* the first reason for leaving something out; NULL = nothing was left out */
