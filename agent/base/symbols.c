@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include "arch.h"
+#include "attributes.h"
 #include "writer/shared/atomics.h"
 #include "writer/shared/sys.h"
 
@@ -485,5 +486,6 @@ static __attribute__((used)) void (*symbols_resolve(void))(void)
 	return symbols_nothing;
 }
 
-static void symbols_at_relocation(void) __attribute__((ifunc("symbols_resolve")));
+/* Not static: clang exports a static one. */
+HIDDEN void symbols_at_relocation(void) __attribute__((ifunc("symbols_resolve")));
 static void (*const volatile at_relocation)(void) __attribute__((used)) = symbols_at_relocation;

@@ -88,7 +88,7 @@ static void *coroutines_allocate(uint64_t bytes)
 static void coroutine_give_calls(struct agent_coroutine *c)
 {
 	if (c->calls) {
-		memcpy(c->calls, &free_calls[c->room_bits], sizeof(struct fxt_frame *));
+		memcpy((void *)c->calls, &free_calls[c->room_bits], sizeof(*free_calls));
 		free_calls[c->room_bits] = c->calls;
 	}
 	c->calls = NULL;
@@ -110,7 +110,7 @@ static bool coroutine_take_calls(struct agent_coroutine *c, uint64_t count)
 	c->room_bits = bits;
 	c->calls = free_calls[bits];
 	if (c->calls)
-		memcpy(&free_calls[bits], c->calls, sizeof(struct fxt_frame *));
+		memcpy(&free_calls[bits], (void *)c->calls, sizeof(*free_calls));
 	else
 		c->calls = coroutines_allocate(sizeof(struct fxt_frame) << bits);
 	return c->calls != NULL;

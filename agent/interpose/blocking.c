@@ -12,6 +12,10 @@
  * the thread, leaves such a call, its frame is abandoned like any other (frames.h).
  * Therefore these functions may run in a handler.
  */
+#ifndef __NO_INLINE__
+/* Otherwise <stdio.h> defines getline() inline, and clang then ignores that ours is visible. */
+#define __NO_INLINE__ 1
+#endif
 #include <errno.h>
 #include <stdarg.h>
 #include "agent/base/attributes.h"

@@ -306,5 +306,6 @@ static __attribute__((used)) void (*life_resolve(void))(void)
 	return life_nothing;
 }
 
-static void life_at_relocation(void) __attribute__((ifunc("life_resolve")));
+/* Not static: clang exports a static one. */
+HIDDEN void life_at_relocation(void) __attribute__((ifunc("life_resolve")));
 static void (*const volatile at_relocation)(void) __attribute__((used)) = life_at_relocation;
