@@ -150,8 +150,10 @@ $(O)/pic/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BASE) $(AGENT) $(CFLAGS) -c -o $@ $<
 
-# The compiler and the flags of the objects: others build them again.
+# The compiler and the flags of the objects: others build them again. Until a first build is done, says what it lacks.
 $(O)/flags: FORCE
+	@[ -e $(O)/fxt ] || tools/deps.sh --name build
+	@command -v $(firstword $(CC)) >/dev/null || { echo 'make: no compiler $(firstword $(CC)); make deps installs gcc' >&2 && exit 1; }
 	@mkdir -p $(@D)
 	@echo '$(CC) $(AGENT) $(SANITIZE) $(if $(DEBUG),-DFXT_DEBUG) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(AGENT) $(SANITIZE) $(if $(DEBUG),-DFXT_DEBUG) $(CFLAGS)' >$@
 

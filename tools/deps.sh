@@ -5,7 +5,7 @@
 #
 # A need is missing when its command, header or library is not there. It is then installed by the name of its
 # package, if there is apt-get and a right to use it (root, or sudo); otherwise the names are printed, and the status
-# is 1.
+# is 1. With --name before the sets, says what is missing, in one line, and installs nothing.
 set -u
 
 # set    command, header, library    Debian, Ubuntu   Fedora            Arch
@@ -99,9 +99,12 @@ missing()
 	done | sort -u | tr '\n' ' '
 }
 
+name_only=
+[ "${1-}" = --name ] && name_only=1 && shift
 sets=$*
 packages=$(missing debian)
 [ -z "$packages" ] && exit 0
+[ -n "$name_only" ] && echo "make: these packages seem to be missing, and make deps installs them: $packages" >&2 && exit 0
 
 if [ "$(id -u)" = 0 ]; then
 	as_root=

@@ -55,14 +55,50 @@ block()
 		END { if (index(block, words)) printf "%s", block }' README.md | grep -v '^make test '
 }
 
+# said FILE PATTERN...: each line of what fxtrun says there matches the pattern of its number, and there are no more.
+# Whether the kernel allows context switches is another matter.
+said()
+{
+	local line number=0 file=$1
+
+	shift
+	sed -i '/^fxtrun: no context switches in the trace: /d' "$file"
+	cat "$file"
+	[ "$(wc -l <"$file")" = $# ]
+	while read -r line; do
+		[[ $line =~ ^$1$ ]] || { echo "not expected: $line" && return 1; }
+		shift
+	done <"$file"
+}
+
+# What fxtrun says of a trace in which nothing is missing: recorded EVENTS [FILE]
+recorded()
+{
+	echo "fxtrun: $1 events?, 1 thread, 1 process, 0 lost, [0-9.]+ [kM]B: ${2:-trace.fxt}( \(the previous one is [a-z./]*trace.fxt.old\))?"
+}
+
 @test "Your own program" {
 	block '--its-own arguments' >commands
 	[ "$(wc -l <commands)" = 4 ]
-	sh -ex commands >out
+	sh -e commands >out 2>err
+	grep '^fxtrun: ' err >told
+	said told "$(recorded '[0-9]+')"
 	grep -x -e --its-own out
 	grep -E '^ +2 .* show$' out
 	[ "$(calls_of trace.fxt show)" = 2 ]
 	[ -x build/fxtctl ]
+}
+
+@test "make without a compiler, or without headers, names make deps" {
+	fails make O=bare CC=no-such-compiler 2>said
+	grep -x 'make: no compiler no-such-compiler; make deps installs gcc' said
+	# deps.sh looks for the header of a package that is not there.
+	sed 's/<jansson.h>  /<no-such.h>  /' tools/deps.sh >deps.sh
+	sh deps.sh --name build 2>said
+	grep -x 'make: these packages seem to be missing, and make deps installs them: libjansson-dev ' said
+	sh tools/deps.sh --name build 2>said
+	[ ! -s said ]
+	rm -rf bare deps.sh
 }
 
 @test "make demo" {
@@ -91,7 +127,8 @@ block()
 @test "calls that raise a trigger" {
 	block "--trigger='serve" >commands
 	[ "$(wc -l <commands)" = 1 ]
-	sh -ec "$(cat commands)" </dev/null
+	sh -ec "$(cat commands)" </dev/null 2>err
+	said err "$(recorded '[0-9]+')"
 	[ "$(calls_of trace.fxt serve)" = 20 ]
 	# None took that long. With a shorter time each call does.
 	fails ls trace-1.fxt
@@ -125,7 +162,8 @@ block()
 @test "the heap" {
 	block 'fxt heap' >commands
 	[ "$(wc -l <commands)" = 2 ]
-	sh -ex commands >out </dev/null
+	sh -e commands >out 2>err </dev/null
+	said err "$(recorded '[0-9]+')"
 	cat out
 	grep -E '20,?000.* serve' out
 }
@@ -133,9 +171,14 @@ block()
 @test "excluded functions" {
 	block '--exclude' >commands
 	[ "$(wc -l <commands)" = 2 ]
-	sh -ec "$(head -n 1 commands)" </dev/null
+	# The server is C and links no zlib: its patterns match nothing, and that is told.
+	sh -ec "$(head -n 1 commands)" </dev/null 2>err
+	said err "$(recorded '[0-9]+')" 'fxtrun: --exclude=std::\* matches no function that was called' \
+		'fxtrun: --exclude=file:\*/zlib/\* matches no function that was called' \
+		'fxtrun: --exclude=module:libfoo\* matches no function that was called'
 	[ "$(calls_of trace.fxt main) $(calls_of trace.fxt serve)" = '1 20' ]
-	sh -ec "$(tail -n 1 commands)" </dev/null
+	sh -ec "$(tail -n 1 commands)" </dev/null 2>err
+	said err "$(recorded '[0-9]+')"
 	[ "$(calls_of trace.fxt main) $(calls_of trace.fxt serve)" = '0 20' ]
 }
 
@@ -143,7 +186,8 @@ block()
 	block 'fxtrun --min-duration' >commands
 	[ "$(wc -l <commands)" = 2 ]
 	while read -r command; do
-		sh -ec "$command" </dev/null
+		sh -ec "$command" </dev/null 2>err
+		said err "fxtrun: [0-9]+ events?, 1 thread, 1 process, 0 lost, [0-9.]+ kB: trace.fxt( \\([0-9]+ calls? elided, [^)]*\\))?( \\(the previous one is trace.fxt.old\\))?"
 		# Recorded or not, the report has them all.
 		reported_calls trace.fxt >reported
 		grep -x "$(printf 'serve\t20')" reported
@@ -153,9 +197,19 @@ block()
 @test "functions that are muted by themselves" {
 	block 'fxtrun --auto' >commands
 	[ "$(wc -l <commands)" = 1 ]
-	sh -ec "$(cat commands)" </dev/null
+	sh -ec "$(cat commands)" </dev/null 2>err
+	said err "$(recorded '[0-9]+')"
 	# Functions with few calls are not muted.
 	[ "$(calls_of trace.fxt main) $(calls_of trace.fxt serve)" = '1 20' ]
+	mkdir -p busy && cd busy
+	echo 'static void tiny(void) { __asm__ volatile(""); }
+		int main(void) { for (int i = 0; i < 400000000; i++) tiny(); return 0; }' >server.c
+	gcc -O2 -g -finstrument-functions -o server server.c
+	sh -ec "$(cat ../commands)" 2>err
+	said err "$(recorded '[0-9,]+')" \
+		'fxtrun: muted by --auto: tiny since [0-9.]+ [a-z]+: [0-9,]+ calls recorded until then' \
+		'fxtrun: fxt suggest trace.fxt prints options that exclude them from the beginning'
+	fxt suggest trace.fxt | grep -- "--exclude='tiny'"
 }
 
 @test "no other commands stand in README.md" {
