@@ -12,12 +12,16 @@
 #include "agent/process/helper.h"
 #include "writer/engine/decisions.h"
 
-#define THREADS      4
-#define ERASED       20000 /* sites, in all; or $FXT_PATCHED */
-#define CODE_BYTES   64
-#define HOOK_ENTER   agent_function_enter
-#define HOOK_EXIT    agent_function_leave
+#define THREADS    4
+#define ERASED     20000 /* sites, in all; or $FXT_PATCHED */
+#define CODE_BYTES 64
+#define HOOK_ENTER agent_function_enter
+#define HOOK_EXIT  agent_function_leave
+#if __has_attribute(noclone)
 #define INSTRUMENTED __attribute__((noinline, noclone))
+#else
+#define INSTRUMENTED __attribute__((noinline))
+#endif
 
 static struct rig rig;
 static volatile uint32_t is_over;
