@@ -347,6 +347,7 @@ static void print_providers(const struct info *info)
 struct row {
 	struct fxt_koids koids;
 	uint32_t thread; /* id; FXT_NOTHING: this is a process */
+	uint64_t events;
 };
 
 static int by_koids(const void *left, const void *right)
@@ -358,6 +359,21 @@ static int by_koids(const void *left, const void *right)
 	return (a->koids.thread > b->koids.thread) - (a->koids.thread < b->koids.thread);
 }
 
+/* Sorts by events, most first, then by koid. */
+static int by_events(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->events != b->events)
+		return a->events > b->events ? -1 : 1;
+	return by_koids(left, right);
+}
+
+static uint64_t info_events_of(const struct info *info, uint32_t thread)
+{
+	return thread < info->thread_count ? info->thread_events[thread] : 0;
+}
+
 /* Returns every process that was described or has a thread, each followed by its
  * threads. The caller frees the rows. */
 static struct row *info_rows(const struct info *info, size_t *count)
@@ -367,40 +383,50 @@ static struct row *info_rows(const struct info *info, size_t *count)
 
 	*count = 0;
 	for (uint32_t i = 1; i < t->thread_count; i++)
-		rows[(*count)++] = (struct row){t->threads[i], i};
+		rows[(*count)++] = (struct row){t->threads[i], i, info_events_of(info, i)};
 	for (size_t i = 0; i < t->object_count; i++)
 		if (t->objects[i].type == FXT_OBJECT_PROCESS)
-			rows[(*count)++] = (struct row){{t->objects[i].koid, 0}, FXT_NOTHING};
+			rows[(*count)++] = (struct row){{t->objects[i].koid, 0}, FXT_NOTHING, 0};
 	qsort(rows, *count, sizeof(*rows), by_koids);
 	return rows;
 }
 
-static uint64_t info_events_of(const struct info *info, uint32_t thread)
+/* Prints the threads of a process, the busiest of them if there are many. Sorts the rows. */
+static void info_print_threads_of(const struct info *info, struct row *rows, size_t count)
 {
-	return thread < info->thread_count ? info->thread_events[thread] : 0;
+	size_t shown = count > FXT_THREADS_SHOWN ? FXT_THREADS_SHOWN : count;
+	uint64_t events = 0;
+
+	if (shown < count)
+		qsort(rows, count, sizeof(*rows), by_events);
+	for (size_t i = 0; i < shown; i++) {
+		printf("  thread %" PRIu64, rows[i].koids.thread);
+		print_name(
+		        info, fxt_tables_object_name(&info->tables, FXT_OBJECT_THREAD, rows[i].koids.thread));
+		printf(": %" PRIu64 " event%s\n", rows[i].events, fxt_plural(rows[i].events));
+	}
+	for (size_t i = shown; i < count; i++)
+		events += rows[i].events;
+	if (shown < count)
+		printf("  %zu more threads: %" PRIu64 " event%s; --json lists them\n", count - shown, events,
+		        fxt_plural(events));
 }
 
 static void info_print_threads(const struct info *info)
 {
-	const struct fxt_tables *t = &info->tables;
-	size_t count;
+	size_t count, same;
 	struct row *rows = info_rows(info, &count);
 
-	for (size_t i = 0; i < count; i++) {
-		struct fxt_koids koids = rows[i].koids;
+	for (size_t i = 0; i < count; i += same) {
+		size_t first = rows[i].thread == FXT_NOTHING; /* the process itself comes first */
 
-		if (i == 0 || rows[i - 1].koids.process != koids.process) {
-			printf("process %" PRIu64, koids.process);
-			print_name(info, fxt_tables_object_name(t, FXT_OBJECT_PROCESS, koids.process));
-			putchar('\n');
-		}
-		if (rows[i].thread == FXT_NOTHING)
-			continue;
-		printf("  thread %" PRIu64, koids.thread);
-		print_name(info, fxt_tables_object_name(t, FXT_OBJECT_THREAD, koids.thread));
-		uint64_t events = info_events_of(info, rows[i].thread);
-
-		printf(": %" PRIu64 " event%s\n", events, fxt_plural(events));
+		for (same = 1; i + same < count && rows[i + same].koids.process == rows[i].koids.process;)
+			same++;
+		printf("process %" PRIu64, rows[i].koids.process);
+		print_name(info,
+		        fxt_tables_object_name(&info->tables, FXT_OBJECT_PROCESS, rows[i].koids.process));
+		putchar('\n');
+		info_print_threads_of(info, rows + i + first, same - first);
 	}
 	free(rows);
 }

@@ -208,7 +208,8 @@ static void last_print_ended(const struct last *last, const struct fxt_slice *sl
 	fxt_describe_free(&place);
 }
 
-static void last_print_thread(const struct last *last, uint32_t id)
+/* `others`: how many more threads have the same open calls. */
+static void last_print_thread(const struct last *last, uint32_t id, size_t others)
 {
 	const struct last_thread *thread = &last->threads[id];
 	uint64_t end = last_end(last, id);
@@ -217,20 +218,26 @@ static void last_print_thread(const struct last *last, uint32_t id)
 	fxt_describe_begin(&title);
 	fxt_describe_thread(title.out, last->scan, id, true);
 	fputc('\0', title.out);
-	const char *of = fxt_describe_end(&title).data;
+	char *one = strdup(fxt_describe_end(&title).data), *all = NULL;
+
+	if (asprintf(&all, "%s, and %zu more thread%s with the same open calls", one, others,
+	            fxt_plural(others)) < 0)
+		fxt_out_of_memory();
 
 	if (thread->open_count > 0) {
-		fxt_table_begin("open", of, open_columns, OPEN_COLUMNS);
+		fxt_table_begin("open", others > 0 ? all : one, open_columns, OPEN_COLUMNS);
 		for (size_t i = thread->open_count; i-- > 0;)
 			last_print_open(last, &thread->open[i], thread->open_count - 1 - i, end);
 		fxt_table_end();
 	}
 	if (thread->ended_count > 0) {
-		fxt_table_begin("ended", of, ended_columns, ENDED_COLUMNS);
+		fxt_table_begin("ended", one, ended_columns, ENDED_COLUMNS);
 		for (size_t i = 0; i < thread->ended_count; i++)
 			last_print_ended(last, &thread->ended[i], end);
 		fxt_table_end();
 	}
+	free(one);
+	free(all);
 	fxt_describe_free(&title);
 }
 
@@ -249,6 +256,47 @@ static int last_compare(const void *left, const void *right, void *threads)
 	return (a > b) - (a < b);
 }
 
+static bool last_is_alike(const struct last_thread *a, const struct last_thread *b)
+{
+	if (a->open_count != b->open_count || a->open_count == 0)
+		return false;
+	for (size_t i = 0; i < a->open_count; i++)
+		if (a->open[i].name != b->open[i].name)
+			return false;
+	return true;
+}
+
+/* For people: threads with the same open calls, as those of a pool that waits, are shown
+ * once; of threads without open calls only the latest are shown. */
+static void last_print_folded(const struct last *last, const uint32_t *order, size_t count)
+{
+	size_t *alike = fxt_allocate((count + 1) * sizeof(*alike)); /* by the first such thread */
+	uint32_t *firsts = fxt_allocate((count + 1) * sizeof(*firsts));
+	size_t first_count = 0, idle = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct last_thread *thread = &last->threads[order[i]];
+		size_t at = 0;
+
+		while (at < first_count && !last_is_alike(&last->threads[firsts[at]], thread))
+			at++;
+		idle += thread->open_count == 0;
+		if (at == first_count && (thread->open_count > 0 || idle <= FXT_THREADS_SHOWN)) {
+			firsts[first_count] = order[i];
+			alike[first_count++] = 0;
+		} else if (at < first_count) {
+			alike[at]++;
+		}
+	}
+	for (size_t i = 0; i < first_count; i++)
+		last_print_thread(last, firsts[i], alike[i]);
+	if (idle > FXT_THREADS_SHOWN)
+		fxt_print_note("%zu more threads have no open calls: -t NAME shows one, --json all",
+		        idle - FXT_THREADS_SHOWN);
+	free(alike);
+	free(firsts);
+}
+
 static void last_print_threads(const struct last *last)
 {
 	uint32_t *order = fxt_allocate((last->scan->thread_count + 1) * sizeof(*order));
@@ -258,8 +306,12 @@ static void last_print_threads(const struct last *last)
 		if (last->threads[i].open_count + last->threads[i].ended_count > 0)
 			order[count++] = i;
 	qsort_r(order, count, sizeof(*order), last_compare, last->threads);
-	for (size_t i = 0; i < count; i++)
-		last_print_thread(last, order[i]);
+	if (fxt_print_format() == FXT_FORMAT_TEXT) {
+		last_print_folded(last, order, count);
+	} else {
+		for (size_t i = 0; i < count; i++)
+			last_print_thread(last, order[i], 0);
+	}
 	free(order);
 }
 

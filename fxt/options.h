@@ -54,6 +54,10 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 
 #define FXT_OPTIONS FXT_OPTIONS_CHOICE, FXT_OPTIONS_FORMAT, FXT_OPTIONS_LIMIT
 
+/* The threads that are shown one by one to people; a server has thousands of coroutines. JSON
+ * and CSV have all. */
+enum { FXT_THREADS_SHOWN = 20 };
+
 /* The text about these options in a command's help. */
 #define FXT_HELP_CHOICE                                                                      \
 	"\nThe part of the trace, by default all of it; NAME is a GLOB or a /regex/:\n"      \

@@ -111,8 +111,44 @@ static void report_times_row(struct report_command *c, const struct fxt_switch_t
 	fxt_describe_free(&text);
 }
 
+/* ---- which threads ---- */
+
+static int report_compare_calls(const void *left, const void *right, void *threads)
+{
+	const struct fxt_functions *sums = threads;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	uint64_t a_calls = fxt_functions_calls(&sums[a]), b_calls = fxt_functions_calls(&sums[b]);
+
+	if (a_calls != b_calls)
+		return a_calls > b_calls ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* Marks the threads that are shown, by id: all, or for people those with most calls. Returns
+ * how many threads with calls are not. */
+static size_t report_choose_threads(const struct report_command *c, const struct trace *trace, bool *is_shown)
+{
+	size_t count = c->scan->thread_count, active = 0;
+	uint32_t *order = fxt_allocate((count + 1) * sizeof(*order));
+
+	for (uint32_t i = 0; i < count; i++) {
+		is_shown[i] = true;
+		if (trace->threads[i].count > 0)
+			order[active++] = i;
+	}
+	size_t hidden = active > FXT_THREADS_SHOWN && fxt_print_format() == FXT_FORMAT_TEXT
+	                        ? active - FXT_THREADS_SHOWN
+	                        : 0;
+
+	qsort_r(order, active, sizeof(*order), report_compare_calls, trace->threads);
+	for (size_t i = active - hidden; i < active; i++)
+		is_shown[order[i]] = false;
+	free(order);
+	return hidden;
+}
+
 /* Reports the threads that have both scheduling records and other records. */
-static void report_times(struct report_command *c, const struct trace *trace)
+static void report_times(struct report_command *c, const struct trace *trace, const bool *is_shown)
 {
 	struct fxt_switches switches;
 
@@ -126,7 +162,7 @@ static void report_times(struct report_command *c, const struct trace *trace)
 		const struct fxt_switch_times *times =
 		        fxt_switches_of(&switches, c->scan->tables.threads[i].thread);
 
-		if (times && fxt_filter_has_thread(c->scan->filter, i))
+		if (times && is_shown[i] && fxt_filter_has_thread(c->scan->filter, i))
 			report_times_row(c, times, &trace->threads[i], i);
 	}
 	fxt_table_end();
@@ -135,11 +171,14 @@ static void report_times(struct report_command *c, const struct trace *trace)
 
 static void report_threads(struct report_command *c, const struct trace *trace)
 {
-	report_times(c, trace);
+	bool *is_shown = fxt_allocate(c->scan->thread_count + 1);
+	size_t hidden = report_choose_threads(c, trace, is_shown);
+
+	report_times(c, trace, is_shown);
 	for (uint32_t i = 0; i < c->scan->thread_count; i++) {
 		struct fxt_describer text;
 
-		if (trace->threads[i].count == 0)
+		if (trace->threads[i].count == 0 || !is_shown[i])
 			continue;
 		fxt_describe_begin(&text);
 		fxt_describe_thread(text.out, c->scan, i, true);
@@ -149,6 +188,9 @@ static void report_threads(struct report_command *c, const struct trace *trace)
 		fxt_lines_print(&c->lines, &trace->threads[i], of, true);
 		fxt_describe_free(&text);
 	}
+	free(is_shown);
+	if (hidden > 0)
+		fxt_print_note("%zu more threads have fewer calls: -t NAME shows one, --json all", hidden);
 }
 
 /* Prints the counts as text. */

@@ -150,6 +150,61 @@ named()
 	END
 }
 
+@test "a pool of many threads: info, report --threads and last do not list them one by one, and tell how many there are" {
+	cat >pool.c <<-'END'
+		#include <pthread.h>
+		#include <signal.h>
+		static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+		static pthread_cond_t work = PTHREAD_COND_INITIALIZER, rest = PTHREAD_COND_INITIALIZER;
+		static int idle;
+		static void step(void) { }
+		static void await_work(void)
+		{
+			pthread_mutex_lock(&lock);
+			idle++;
+			pthread_cond_signal(&rest);
+			for (;;)
+				pthread_cond_wait(&work, &lock);
+		}
+		static void *worker(void *steps)
+		{
+			for (long i = 0; i < (long)steps; i++)
+				step();
+			await_work();
+			return 0;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			for (long i = 1; i <= 62; i++)
+				pthread_create(&thread, 0, worker, (void *)i);
+			pthread_mutex_lock(&lock);
+			while (idle < 62)
+				pthread_cond_wait(&rest, &lock);
+			raise(SIGKILL);
+		}
+	END
+	cc -g -finstrument-functions -pthread -o pool pool.c
+	fxtrun ./pool || [ $? = 137 ]
+	fxt last >last
+	# The main thread, which died, and one for all that wait alike.
+	[ "$(grep -c 'open at the end' last)" = 2 ]
+	grep -E '^thread [0-9]+ "pool" of process [0-9]+ "pool", and 61 more threads with the same open calls$' last
+	grep -E '^0 .* pthread_cond_wait: waiting for work ' last
+	fxt info >info
+	[ "$(grep -c '^  thread ' info)" = 20 ]
+	grep -E '^  43 more threads: [0-9]+ events; --json lists them$' info
+	fxt report --threads >report
+	[ "$(grep -c ' step$' report)" = 20 ]
+	# Those with most calls are there.
+	grep -E '^ *62 .* step$' report
+	grep -x '43 more threads have fewer calls: -t NAME shows one, --json all' report
+	# Programs get all.
+	[ "$(fxt last --json | jq '.traces[0].tables | map(select(.name == "open")) | length')" = 63 ]
+	[ "$(fxt info --json | jq '[.traces[0].tables[].rows[] | select(.thread != null and .events != null)] | length')" -ge 63 ]
+	[ "$(fxt report --threads --json | jq '[.traces[0].tables[] | select(.name == "functions")] | length')" = 63 ]
+}
+
 @test "several files: each is checked, the worst status counts" {
 	tiny
 	{ cat tiny.fxt && printf '\x14\x00\x00\x00'; } >cut.fxt
