@@ -95,13 +95,28 @@ static void print_argument(struct fxt_tables *t, const struct fxt_argument *argu
 	}
 }
 
-static void print_arguments(struct fxt_tables *t, struct fxt_arguments arguments)
+/* Events and userspace objects point to other objects, whose names are printed. */
+static bool dump_process(struct fxt_tables *t, const struct fxt_view *view, uint64_t *process)
 {
+	struct fxt_thread thread =
+	        view->type == FXT_RECORD_EVENT ? view->event.thread : view->userspace_object.process;
+	uint32_t id = thread.ref ? fxt_provider_thread(t->provider, thread.ref) : FXT_NOTHING;
+
+	*process = thread.ref ? t->threads[id].process : thread.process;
+	return view->type == FXT_RECORD_EVENT || view->type == FXT_RECORD_USERSPACE_OBJECT;
+}
+
+static void print_arguments(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_arguments arguments = view->arguments;
+	bool has_labels;
+	uint64_t process;
 	const char *before = " {";
 	struct fxt_argument argument;
 
 	if (arguments.left == 0)
 		return;
+	has_labels = dump_process(t, view, &process);
 	while (fxt_next_argument(&arguments, &argument)) {
 		uint32_t name = fxt_tables_string(t, argument.name);
 
@@ -112,6 +127,12 @@ static void print_arguments(struct fxt_tables *t, struct fxt_arguments arguments
 			fxt_print_text(t->strings[name]);
 		putchar('=');
 		print_argument(t, &argument);
+		struct fxt_span label = fxt_tables_label(t, process, &argument);
+
+		if (has_labels && label.bytes > 0) {
+			putchar(' ');
+			fxt_print_quoted(label);
+		}
 		before = ", ";
 	}
 	putchar('}');
@@ -222,7 +243,7 @@ static int dump_file(void *state, const char *name, const struct fxt_archive *ar
 			status = FXT_BROKEN;
 		} else {
 			print_fields(&tables, &r, &view);
-			print_arguments(&tables, view.arguments);
+			print_arguments(&tables, &view);
 			fxt_tables_apply(&tables, &view);
 		}
 		putchar('\n');

@@ -91,7 +91,23 @@ static void json_value(FILE *out, struct fxt_tables *tables, const struct fxt_ar
 	}
 }
 
-void fxt_json_arguments(FILE *out, struct fxt_tables *tables, struct fxt_arguments arguments)
+/* Prints what a pointer or koid means, as an argument of its own. */
+static void json_label(
+        FILE *out, struct fxt_tables *tables, uint64_t process, const struct fxt_argument *argument)
+{
+	struct fxt_span label = fxt_tables_label(tables, process, argument);
+	struct fxt_label_key key = fxt_label_key(fxt_tables_text(tables, argument->name));
+
+	if (label.bytes == 0)
+		return;
+	fputs(", ", out);
+	fxt_json_string(out, fxt_span(key.text));
+	fputs(": ", out);
+	fxt_json_string(out, label);
+}
+
+void fxt_json_arguments(
+        FILE *out, struct fxt_tables *tables, uint64_t process, struct fxt_arguments arguments)
 {
 	struct fxt_argument argument;
 	const char *before = "";
@@ -102,6 +118,7 @@ void fxt_json_arguments(FILE *out, struct fxt_tables *tables, struct fxt_argumen
 		fxt_json_string(out, fxt_tables_text(tables, argument.name));
 		fputs(": ", out);
 		json_value(out, tables, &argument);
+		json_label(out, tables, process, &argument);
 		before = ", ";
 	}
 	putc('}', out);

@@ -17,8 +17,10 @@ void fxt_json_string_in_html(FILE *out, struct fxt_span text);
 /* A number; null if it is not a number or infinite. */
 void fxt_json_number(FILE *out, double number);
 
-/* Writes an event's arguments as an object: {"size": 16, "path": "0x7f001234"}; {} if
- * there are none. Numbers of 64 bits have all their digits. */
-void fxt_json_arguments(FILE *out, struct fxt_tables *tables, struct fxt_arguments arguments);
+/* Writes the arguments of an event of this process as an object: {"size": 16, "path":
+ * "0x7f001234"}; {} if there are none. Numbers of 64 bits have all their digits. A pointer
+ * or koid of an object with a name has a second member: "path_label": "main window". */
+void fxt_json_arguments(
+        FILE *out, struct fxt_tables *tables, uint64_t process, struct fxt_arguments arguments);
 
 #endif

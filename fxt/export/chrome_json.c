@@ -107,7 +107,8 @@ static void chrome_event(void *state, const struct fxt_export_event *event)
 	chrome_name(c, event, is_flow);
 	if (event->arguments.left > 0) {
 		fputs_unlocked(",\"args\":", c->out);
-		fxt_json_arguments(c->out, event->tables, event->arguments);
+		fxt_json_arguments(c->out, event->tables, event->tables->threads[event->thread].process,
+		        event->arguments);
 	}
 	putc_unlocked('}', c->out);
 }

@@ -197,6 +197,21 @@ static void perfetto_argument(
 	}
 }
 
+/* Adds what a pointer or koid means, as an argument of its own. */
+static void perfetto_label(
+        struct perfetto *p, const struct fxt_export_event *event, const struct fxt_argument *argument)
+{
+	struct fxt_tables *tables = event->tables;
+	struct fxt_span label = fxt_tables_label(tables, tables->threads[event->thread].process, argument);
+	struct fxt_label_key key = fxt_label_key(fxt_tables_text(tables, argument->name));
+
+	if (label.bytes == 0)
+		return;
+	perfetto_text(&p->part, PERFETTO_ARGUMENT_NAME, fxt_span(key.text));
+	perfetto_text(&p->part, PERFETTO_ARGUMENT_TEXT, label);
+	fxt_message_message(&p->event, PERFETTO_EVENT_ARGUMENT, &p->part);
+}
+
 static void perfetto_end_event(struct perfetto *p, uint64_t ns, uint64_t track)
 {
 	fxt_message_number(&p->packet, PERFETTO_PACKET_TIMESTAMP, ns);
@@ -219,6 +234,7 @@ static void perfetto_named(
 	while (fxt_next_argument(&arguments, &argument)) {
 		perfetto_argument(p, tables, &argument);
 		fxt_message_message(&p->event, PERFETTO_EVENT_ARGUMENT, &p->part);
+		perfetto_label(p, event, &argument);
 	}
 	perfetto_end_event(p, event->ns, track);
 }

@@ -5,6 +5,8 @@
  */
 #include "lists.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include "reader/stats/figures.h"
 #include "sums.h"
 
@@ -256,3 +258,35 @@ static void list_trace_value(sqlite3_context *context, struct fxt_sql_trace *tra
 }
 
 const struct fxt_sql_list fxt_sql_whole_trace = {list_count_traces, list_trace_value, NULL};
+
+/* ---- labels ---- */
+
+enum { LABEL_NAME, LABEL_PID, LABEL_ADDRESS, LABEL_KOID, LABEL_TYPE };
+
+static size_t list_count_labels(struct fxt_sql_trace *trace)
+{
+	return trace->scan.tables.labels.count;
+}
+
+/* A value that an object of the other kind lacks stays null. */
+static void list_label_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
+{
+	const struct fxt_label *label = &trace->scan.tables.labels.items[row];
+	bool is_kernel = label->process == FXT_LABEL_KERNEL;
+	char address[24];
+
+	if (column == LABEL_NAME) {
+		fxt_sql_result_text(context, trace, label->name);
+	} else if (is_kernel && column == LABEL_KOID) {
+		list_integer(context, label->value);
+	} else if (is_kernel && column == LABEL_TYPE) {
+		list_integer(context, label->type);
+	} else if (!is_kernel && column == LABEL_PID) {
+		list_integer(context, label->process);
+	} else if (!is_kernel && column == LABEL_ADDRESS) {
+		snprintf(address, sizeof(address), "0x%" PRIx64, label->value);
+		sqlite3_result_text(context, address, -1, SQLITE_TRANSIENT);
+	}
+}
+
+const struct fxt_sql_list fxt_sql_labels = {list_count_labels, list_label_value, NULL};

@@ -16,17 +16,18 @@ static bool rows_find_argument(struct fxt_tables *t, const struct fxt_view *view
 	return fxt_tables_argument(t, view, name, argument) && argument->type == type;
 }
 
-/* Returns arguments as JSON, allocated with malloc(); NULL if there are none. */
-static char *rows_arguments(struct fxt_tables *t, struct fxt_arguments arguments)
+/* Returns the arguments of an event as JSON, allocated with malloc(); NULL if there are none. */
+static char *rows_arguments(struct fxt_tables *t, const struct fxt_view *view)
 {
+	uint32_t thread = fxt_tables_thread(t, view->event.thread);
 	char *text = NULL;
 	size_t bytes;
 
-	if (arguments.left == 0)
+	if (view->arguments.left == 0)
 		return NULL;
 	FILE *out = fxt_memory_open(&text, &bytes);
 
-	fxt_json_arguments(out, t, arguments);
+	fxt_json_arguments(out, t, t->threads[thread].process, view->arguments);
 	fxt_memory_close(out, &text);
 	return text;
 }
@@ -54,7 +55,7 @@ static void rows_on_slice(struct fxt_sql_rows *rows, const struct fxt_view *view
 			details.label = fxt_sql_string(rows->trace, t, argument.value.string);
 	}
 	if (rows->needs & FXT_SQL_NEEDS_ARGUMENTS)
-		details.arguments = rows_arguments(t, view->arguments);
+		details.arguments = rows_arguments(t, view);
 	fxt_make_room(rows->pending, rows->pending_count, rows->pending_room);
 	rows->pending[rows->pending_count] = fxt_allocate(sizeof(details));
 	*rows->pending[rows->pending_count++] = details;
@@ -138,7 +139,7 @@ static void rows_on_event(struct fxt_sql_rows *rows, const struct fxt_view *view
 		return;
 	}
 	if (rows->needs & FXT_SQL_NEEDS_ARGUMENTS)
-		row.arguments = rows_arguments(t, view->arguments);
+		row.arguments = rows_arguments(t, view);
 	fxt_spill_add(&rows->rows, &row);
 }
 

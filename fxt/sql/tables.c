@@ -181,6 +181,14 @@ static const struct fxt_sql_column modules[] = {
         {"bytes", "INTEGER", 0, "from there to the end of its last part"},
 };
 
+static const struct fxt_sql_column labels[] = {
+        {"label", "TEXT", 0, "the name of the object"},
+        {"pid", "INTEGER", 0, "the number of the process in which a pointer means it, else null"},
+        {"address", "TEXT", 0, "that pointer, in hexadecimal, else null"},
+        {"koid", "INTEGER", 0, "the number of a kernel object, else null"},
+        {"type", "INTEGER", 0, "of a kernel object: 1 a process, 2 a thread, or another"},
+};
+
 static const struct fxt_sql_column trace[] = {
         {"file", "TEXT", 0, "its name, as it was given"},
         {"bytes", "INTEGER", 0, "its size"},
@@ -219,6 +227,8 @@ const struct fxt_sql_table fxt_sql_tables[] = {
                 &fxt_sql_objects},
         {"losses", "where records are missing", losses, COUNT(losses), FXT_SQL_LOSSES, NULL},
         {"modules", "programs and libraries", modules, COUNT(modules), 0, &fxt_sql_module_list},
+        {"labels", "what pointers and koids among the arguments of events mean, at the end of the trace",
+                labels, COUNT(labels), 0, &fxt_sql_labels},
         {"trace", "one row, of the trace as a whole", trace, COUNT(trace), 0, &fxt_sql_whole_trace},
         {0},
 };

@@ -214,6 +214,7 @@ void fxt_tables_free(struct fxt_tables *t)
 	fxt_index_free(&t->string_index);
 	fxt_index_free(&t->thread_index);
 	fxt_index_free(&t->object_index);
+	fxt_labels_free(&t->labels);
 }
 
 /* ---- strings and threads ---- */
@@ -354,6 +355,41 @@ uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type
 	return object ? object->name : FXT_NOTHING;
 }
 
+static void tables_apply_label(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_label label = {.offset = t->offset};
+
+	if (view->type == FXT_RECORD_KERNEL_OBJECT) {
+		label.process = FXT_LABEL_KERNEL;
+		label.value = view->kernel_object.koid;
+		label.type = view->kernel_object.type;
+		label.name = fxt_tables_string(t, view->kernel_object.name);
+	} else if (!(view->userspace_object.pointer >> 63)) {
+		struct fxt_thread process = view->userspace_object.process;
+		uint32_t thread = process.ref ? fxt_provider_thread(t->provider, process.ref) : FXT_NOTHING;
+
+		label.process = process.ref ? t->threads[thread].process : process.process;
+		label.value = view->userspace_object.pointer;
+		label.name = fxt_tables_string(t, view->userspace_object.name);
+	}
+	if (label.name != FXT_NOTHING && label.name != FXT_EMPTY)
+		fxt_labels_put(&t->labels, &label);
+}
+
+struct fxt_span fxt_tables_label(
+        const struct fxt_tables *t, uint64_t process, const struct fxt_argument *argument)
+{
+	const struct fxt_label *label = NULL;
+
+	if (argument->type == FXT_ARGUMENT_POINTER)
+		label = fxt_labels_find(&t->labels, process, argument->value.word);
+	else if (argument->type == FXT_ARGUMENT_KOID)
+		label = fxt_labels_find(&t->labels, FXT_LABEL_KERNEL, argument->value.word);
+	if (!label || (t->viewed && label->is_changed))
+		return (struct fxt_span){"", 0};
+	return t->strings[label->name];
+}
+
 static int tables_compare_koids(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -438,6 +474,10 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 		}
 		tables_apply_object(t, view->kernel_object.type, view->kernel_object.koid,
 		        fxt_tables_string(t, view->kernel_object.name), tables_row_of(t, view));
+		tables_apply_label(t, view);
+		break;
+	case FXT_RECORD_USERSPACE_OBJECT:
+		tables_apply_label(t, view);
 		break;
 	case FXT_RECORD_EVENT:
 		t->provider->has_slices |= view->event.type >= FXT_EVENT_DURATION_BEGIN &&

@@ -20,6 +20,7 @@
 #include "cursor.h"
 #include "index.h"
 #include "index_table.h"
+#include "labels.h"
 #include "rate.h"
 #include "spill.h"
 
@@ -77,6 +78,7 @@ struct fxt_tables {
 	struct fxt_span *strings;               /* by id */
 	struct fxt_koids *threads;              /* by id */
 	struct fxt_object *objects;
+	struct fxt_labels labels; /* of objects, by pointer and by koid */
 	size_t provider_count, string_count, thread_count, object_count;
 
 	struct fxt_spill *changes; /* of struct fxt_change: where changes are noted, or NULL */
@@ -156,6 +158,14 @@ static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_s
 /* Finds an argument of a view by name. */
 bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);
+
+/*
+ * The name of the object that a pointer or koid argument means, for a record of this
+ * process; no bytes if no record described it. A view of the tables knows the names that
+ * objects have at the end of the trace, so it has none for an object that had several.
+ */
+struct fxt_span fxt_tables_label(
+        const struct fxt_tables *t, uint64_t process, const struct fxt_argument *argument);
 
 /* What an event of the tracer says about records that are not in the trace. */
 struct fxt_loss_event {

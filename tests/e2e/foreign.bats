@@ -80,3 +80,85 @@ slices()
 	diff <(slices ends_first.fxt) <(slices cut.fxt)
 	[ "$(fxt dump cut.fxt | grep -c 'cut="ended later"')" = 2 ]
 }
+
+# asked SQL FILE: the rows, without names, with tabs between the columns
+asked()
+{
+	fxt sql --csv "$@" | python3 -c 'import csv, sys
+for row in list(csv.reader(sys.stdin))[1:]:
+    print(*row[1:], sep="\t")'
+}
+
+@test "a pointer or koid shows the name of the object that it means: in dump, sql and exports" {
+	foreign objects pointer_reused
+	fxt dump objects.fxt >dumped
+	grep -q '{self=pointer:0xdef "Button", on=koid:500 "port"}$' dumped
+	grep -q '{self=pointer:0xabc "Widget", other=pointer:0x999}$' dumped
+	grep -q '{parent=pointer:0xabc "Widget"}$' dumped
+	asked "SELECT arguments->>'self_label', arguments->>'on_label' FROM calls ORDER BY start" objects.fxt |
+		diff <(printf 'Button\tport\nWidget\t\n') -
+	asked 'SELECT * FROM labels' objects.fxt | diff <(printf '%s\t%s\t%s\t%s\t%s\n' \
+		Widget 10 0xabc '' '' Button 10 0xdef '' '' Stranger 99 0xabc '' '' Unused 10 0x777 '' '' \
+		port '' '' 500 17) -
+	fxt export --to=chrome-json -o - objects.fxt |
+		grep -q '"args":{"self": "0xdef", "self_label": "Button", "on": 500, "on_label": "port"}'
+
+	# The name is the one that the object had then. A command that reads backward has none.
+	[ "$(fxt dump pointer_reused.fxt | grep -o '0xabc ".*"}' | tr '\n' ' ')" = '0xabc "First"} 0xabc "Second"} ' ]
+	fxt export --to=chrome-json -o - pointer_reused.fxt | grep -o '"self_label": "[^"]*"' >labels
+	[ "$(cat labels)" = $'"self_label": "First"\n"self_label": "Second"' ]
+	! fxt sql 'SELECT arguments FROM calls' pointer_reused.fxt | grep label
+}
+
+@test "the viewer shows these names in a trace that fxt exports for it" {
+	[ -e "$build/judges/trace_processor.wasm" ] || skip "Perfetto's importer is not here"
+	foreign objects
+	fxt export --to=perfetto -o objects.pftrace objects.fxt
+	node "$root/tests/judges/ask.mjs" "$build/judges" objects.pftrace \
+		"SELECT display_value FROM args WHERE key LIKE 'debug.%_label' ORDER BY 1" >labels
+	[ "$(cat labels)" = $'Button\nWidget\nport' ]
+}
+
+@test "a part of a trace has the objects that its events point to, as they were described, and no others" {
+	foreign objects pointer_reused described_thread thread_alone
+	fxt cut --time=0s..150ns -o cut.fxt objects.fxt
+	fxt dump cut.fxt >dumped
+	grep -q '{self=pointer:0xdef "Button", on=koid:500 "port"}$' dumped
+	grep -q '{parent=pointer:0xabc "Widget"}$' dumped
+	! grep 'Unused\|Stranger' dumped
+	fxt cut --time=150ns..1s -o cut.fxt pointer_reused.fxt
+	[ "$(fxt dump cut.fxt | grep -o 'userspace-object .*')" = 'userspace-object process=10 pointer=0xabc name="Second"' ]
+
+	fxt cut --time=0s..1s -o cut.fxt described_thread.fxt
+	fxt dump cut.fxt | grep kernel-object | sed 's/^[^ ]* //' | sort >described
+	fxt dump described_thread.fxt | grep kernel-object | sed 's/^[^ ]* //' | sort | diff - described
+	# Nothing is said that the trace does not say.
+	fxt cut --time=0s..1s -o cut.fxt thread_alone.fxt
+	fxt dump cut.fxt | grep -q 'kernel-object type=thread koid=11 name="after"$'
+}
+
+# The slices of threads as Perfetto's importer understands a trace, a line each: thread, category, name, start, length.
+# It has instants as slices of no length; no slice of these traces is one.
+imported()
+{
+	node "$root/tests/judges/ask.mjs" "$build/judges" "$1" "SELECT tid, category, slice.name, ts, dur
+		FROM thread_track JOIN slice ON slice.track_id = thread_track.id JOIN thread USING (utid) WHERE dur != 0"
+}
+
+@test "the importer's slices and ours are equal, for every lawful trace and every part of it" {
+	local name file
+
+	[ -e "$build/judges/trace_processor.wasm" ] || skip "Perfetto's importer is not here"
+	for name in $(lawful); do
+		[ $name != large ] || continue # the importer cannot read on behind a large record
+		foreign $name
+		fxt cut --time=0s..1s -o $name.cut.fxt $name.fxt
+		for file in $name.fxt $name.cut.fxt; do
+			# It calls a slice that never ended -1 long.
+			asked 'SELECT tid, category, function, start + (SELECT start FROM trace),
+				iif(is_open, -1, duration) FROM slices' $file | sort >ours
+			imported $file | sort >theirs
+			diff ours theirs
+		done
+	done
+}

@@ -218,9 +218,30 @@ def objects():
     return t
 
 
+def pointer_reused():
+    """A pointer that means one object, and then another."""
+    t = Trace()
+    t.userspace_object(0xabc, "First")
+    t.event(COMPLETE, 100, extra=200, arguments=[(POINTER, "self", 0xabc)])
+    t.userspace_object(0xabc, "Second")
+    t.event(COMPLETE, 300, extra=400, arguments=[(POINTER, "self", 0xabc)])
+    return t
+
+
+def described_thread():
+    """Process and thread objects with arguments that nobody has asked for, one of them by an indexed text."""
+    t = Trace()
+    t.kernel_object(PROCESS, 10, "tile", [(UINT32, "cpus", 4)])
+    t.kernel_object(THREAD, 11, "after", [(KOID, "process", 10), (UINT32, "priority", 7)])
+    t.kernel_object(THREAD, 12, "pointed at")
+    t.event(COMPLETE, 100, extra=200, arguments=[(KOID, "wakes", 12)])
+    return t
+
+
 TRACES = {function.__name__: function
           for function in (full, full_of_another, ends_first, ends_first_around, never_ended, ticks_of_three,
-                           unknown_kinds, thread_alone, starts_together, flow_outside, large, extended, objects)}
+                           unknown_kinds, thread_alone, starts_together, flow_outside, large, extended, objects,
+                           pointer_reused, described_thread)}
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["names"]:

@@ -130,7 +130,7 @@ static void dump(void **state)
 	        "key=int32:-5, key=uint32:4000000000, key=int64:-5000000000, inline=uint64:10000000000, "
 	        "key=double:0.5, key=\"main\", a long name=\"a long value\", key=\"\", "
 	        "key=pointer:0xdeadbeef, "
-	        "key=koid:100, key=true, key=false, key=blob:9, key=blob:0}",
+	        "key=koid:100 \"program\", key=true, key=false, key=blob:9, key=blob:0}",
 	        "0x00000258 duration-complete thread=100/101 time=1003 end=1005 category=\"function\" "
 	        "name=\"main\"",
 	        "0x00000398 blob name=\"blob\" type=1 bytes=9",

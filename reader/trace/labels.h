@@ -1,0 +1,49 @@
+/*
+ * What pointers and koids among the arguments of a trace's events mean. A userspace object
+ * record gives a pointer of a process a name, and a kernel object record gives one to a koid
+ * (the format's sections on object records). A later record about the same object replaces
+ * an earlier one, and says so: the name then holds only for the arguments behind it.
+ *
+ * Nodes of call paths, which are userspace objects with the highest bit set (heap.h), and
+ * objects without a name are none of these.
+ */
+#ifndef FXT_READER_LABELS_H
+#define FXT_READER_LABELS_H
+
+#include <stdbool.h>
+#include "index.h"
+#include "reader/slices/span.h"
+
+struct fxt_label {
+	uint64_t process; /* koid; of a kernel object, FXT_LABEL_KERNEL */
+	uint64_t value;   /* the pointer or koid */
+	uint64_t offset;  /* of the record */
+	uint32_t name;    /* id of a string */
+	uint8_t type;     /* of a kernel object: enum fxt_object_type, or another */
+	bool is_changed;  /* the object had another name before */
+};
+
+#define FXT_LABEL_KERNEL UINT64_MAX
+
+/* The name of an argument that says what another one means: "self_label". */
+struct fxt_label_key {
+	char text[128]; /* a longer name is cut */
+};
+
+struct fxt_label_key fxt_label_key(struct fxt_span argument);
+
+/* All zeros: no object is known. */
+struct fxt_labels {
+	struct fxt_label *items;
+	size_t count, room;
+	struct fxt_index index;
+};
+
+void fxt_labels_put(struct fxt_labels *labels, const struct fxt_label *label);
+
+/* NULL if no record described the object. */
+const struct fxt_label *fxt_labels_find(const struct fxt_labels *labels, uint64_t process, uint64_t value);
+
+void fxt_labels_free(struct fxt_labels *labels);
+
+#endif
