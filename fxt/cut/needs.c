@@ -242,6 +242,18 @@ static void needs_on_function(struct fxt_needs *n, const struct fxt_record *r, c
 		needs_put_function(n, function);
 }
 
+bool fxt_needs_claim_object(struct fxt_needs *n, const struct fxt_view *view)
+{
+	uint64_t era = fxt_sections_own(&n->sections)->era, address = view->userspace_object.pointer;
+	uint32_t name = fxt_tables_string(&n->sections.tables, view->userspace_object.name);
+	struct fxt_needs_function *function = needs_find_function(n, era, name, address, false);
+	bool is_written = function && function->is_written;
+
+	if (function)
+		function->is_written = true;
+	return !is_written;
+}
+
 /* Notes a module, which is written before the first written record of its provider. */
 static void needs_on_module(struct fxt_needs *n, const struct fxt_record *r)
 {
@@ -275,6 +287,13 @@ static bool needs_is_path(struct fxt_needs *n, const struct fxt_view *view, stru
 	       fxt_span_is(fxt_tables_text(t, argument), "path");
 }
 
+/* A koid argument may mean a process or a thread. */
+static void needs_described(struct fxt_needs *n, uint64_t koid)
+{
+	needs_koid(n, FXT_OBJECT_PROCESS, koid);
+	needs_koid(n, FXT_OBJECT_THREAD, koid);
+}
+
 static void needs_arguments(struct fxt_needs *n, const struct fxt_view *view)
 {
 	struct fxt_arguments arguments = view->arguments;
@@ -287,6 +306,8 @@ static void needs_arguments(struct fxt_needs *n, const struct fxt_view *view)
 		else if (argument.type == FXT_ARGUMENT_UINT32 && view->type == FXT_RECORD_EVENT &&
 		         needs_is_path(n, view, argument.name))
 			needs_path(n, fxt_heap_path_id(&argument));
+		else if (argument.type == FXT_ARGUMENT_KOID)
+			needs_described(n, argument.value.word);
 		else if (argument.type == FXT_ARGUMENT_POINTER && view->type == FXT_RECORD_USERSPACE_OBJECT)
 			needs_path(n, argument.value.word);
 	}

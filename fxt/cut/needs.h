@@ -38,6 +38,9 @@ static inline bool fxt_needs_is_function(struct fxt_tables *t, const struct fxt_
  * stays in the archive. */
 void fxt_needs_add(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view);
 
+/* True if a userspace object is still to be written. One that a name needed has been. */
+bool fxt_needs_claim_object(struct fxt_needs *n, const struct fxt_view *view);
+
 /* Writes everything that a record needs and that is not written yet. The record is a
  * decoded one, or one with this header and references that are indices of the current
  * provider. */

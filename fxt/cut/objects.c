@@ -11,6 +11,8 @@ struct fxt_objects_item {
 	uint32_t name;                               /* id of a string */
 	const struct fxt_provider_tables *described; /* the provider that described it;
 	                                                NULL: none so far */
+	struct fxt_argument *arguments;              /* all of them; texts are inline */
+	size_t argument_count;
 	bool is_needed;
 };
 
@@ -27,21 +29,60 @@ static struct fxt_objects_item *objects_find(struct fxt_objects *o, enum fxt_obj
 	return &o->items[o->count++];
 }
 
-/* The name is written inline, because the provider that described it may have given the
- * index to another text since. */
+/* The index that a text was referred to by may have got another text since. */
+static struct fxt_string objects_text(const struct fxt_tables *t, uint32_t id)
+{
+	struct fxt_span text = t->strings[id];
+
+	return fxt_string_inline(text.data, fxt_utf8_cut(text.data, text.bytes, FXT_STRING_MAX_BYTES));
+}
+
 static void objects_put(struct fxt_sections *s, const struct fxt_objects_item *object)
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
-	struct fxt_span name = s->tables.strings[object->name];
-	struct fxt_argument arguments[] = {
-	        fxt_argument_koid(fxt_string_inline("process", strlen("process")), object->process),
-	        fxt_argument_koid(fxt_string_inline(FXT_ROW_OF, strlen(FXT_ROW_OF)), object->row_of)};
-	size_t count = object->type != FXT_OBJECT_THREAD ? 0 : object->row_of ? 2 : 1;
-	size_t words = fxt_put_kernel_object(record, FXT_RECORD_MAX_WORDS, object->type, object->koid,
-	        fxt_string_inline(name.data, fxt_utf8_cut(name.data, name.bytes, FXT_STRING_MAX_BYTES)),
-	        arguments, count);
+	size_t words = 0;
 
+	/* Texts that were references take more room now: an object that has too many loses
+	 * its last arguments. */
+	for (size_t count = object->argument_count; words == 0; count--) {
+		words = fxt_put_kernel_object(record, FXT_RECORD_MAX_WORDS, object->type, object->koid,
+		        objects_text(&s->tables, object->name), object->arguments, count);
+		if (count == 0)
+			break;
+	}
 	fxt_sections_put(s, object->described, record, words);
+}
+
+/* Takes a copy of the arguments that does not depend on the state of the tables. */
+static size_t objects_arguments(
+        struct fxt_tables *t, const struct fxt_view *view, struct fxt_argument copies[FXT_ARGUMENTS_MAX])
+{
+	struct fxt_arguments arguments = view->arguments;
+	size_t count = 0;
+
+	while (count < FXT_ARGUMENTS_MAX && fxt_next_argument(&arguments, &copies[count])) {
+		struct fxt_argument *copy = &copies[count];
+
+		if (copy->type > FXT_ARGUMENT_BLOB)
+			continue;
+		count++;
+		copy->name = objects_text(t, fxt_tables_string(t, copy->name));
+		if (copy->type == FXT_ARGUMENT_STRING)
+			copy->value.string = objects_text(t, fxt_tables_string(t, copy->value.string));
+	}
+	return count;
+}
+
+static void objects_keep_arguments(
+        struct fxt_objects_item *object, const struct fxt_argument *arguments, size_t count)
+{
+	free(object->arguments);
+	object->arguments = NULL;
+	object->argument_count = count;
+	if (count == 0)
+		return;
+	object->arguments = fxt_resize(NULL, count, sizeof(*arguments));
+	memcpy(object->arguments, arguments, count * sizeof(*arguments));
 }
 
 void fxt_objects_need(struct fxt_objects *o, struct fxt_sections *s, enum fxt_object_type type, uint64_t koid)
@@ -79,12 +120,13 @@ uint64_t fxt_objects_row_koid(const struct fxt_objects *o, uint32_t row)
 void fxt_objects_add(struct fxt_objects *o, struct fxt_sections *s, const struct fxt_view *view)
 {
 	struct fxt_objects_item *object;
-	struct fxt_argument process = {0}, row_of = {0};
+	struct fxt_argument process = {0}, row_of = {0}, arguments[FXT_ARGUMENTS_MAX];
 
 	if (view->type != FXT_RECORD_KERNEL_OBJECT || (view->kernel_object.type != FXT_OBJECT_PROCESS &&
 	                                                      view->kernel_object.type != FXT_OBJECT_THREAD))
 		return;
 	uint32_t name = fxt_tables_string(&s->tables, view->kernel_object.name);
+	size_t count = objects_arguments(&s->tables, view, arguments);
 
 	object = objects_find(o, (enum fxt_object_type)view->kernel_object.type, view->kernel_object.koid);
 	if (!fxt_tables_argument(&s->tables, view, "process", &process))
@@ -94,8 +136,9 @@ void fxt_objects_add(struct fxt_objects *o, struct fxt_sections *s, const struct
 	/* Both the program and the scheduler describe an object, and each does so again
 	 * after a change of name. */
 	if (object->described && object->name == name && object->process == process.value.word &&
-	        object->row_of == row_of.value.word)
+	        object->row_of == row_of.value.word && object->argument_count == count)
 		return;
+	objects_keep_arguments(object, arguments, count);
 	object->row_of = row_of.value.word;
 	object->process = process.value.word;
 	object->name = name;
@@ -106,6 +149,8 @@ void fxt_objects_add(struct fxt_objects *o, struct fxt_sections *s, const struct
 
 void fxt_objects_free(struct fxt_objects *o)
 {
+	for (size_t i = 0; i < o->count; i++)
+		free(o->items[i].arguments);
 	free(o->items);
 	fxt_index_free(&o->index);
 }

@@ -40,6 +40,9 @@ struct others {
 	struct others_losses *losses; /* by provider */
 	size_t loss_count;
 	struct fxt_spill full;
+	uint64_t *pointees; /* offsets of kept objects whose own pointers were not followed yet */
+	size_t pointee_count, pointee_room;
+	bool is_following;
 	uint64_t object_offset, object_pointer; /* of the last object that was read and
 	                                           belongs to a heap */
 };
@@ -260,6 +263,57 @@ static bool others_large_blob(struct others *s, const struct fxt_record *r, cons
 	return others_any(s, r);
 }
 
+/* Keeps the objects that a kept record's pointers mean, and those that these point to. */
+static void others_keep_pointees(
+        struct others *s, const struct fxt_archive *archive, uint64_t process, const struct fxt_view *view)
+{
+	struct fxt_arguments arguments = view->arguments;
+	struct fxt_argument argument;
+
+	while (fxt_next_argument(&arguments, &argument)) {
+		const struct fxt_label *label =
+		        argument.type == FXT_ARGUMENT_POINTER
+		                ? fxt_labels_find(&s->tables.labels, process, argument.value.word)
+		                : NULL;
+
+		if (!label || fxt_keep_has(s->k, label->offset / 8))
+			continue;
+		fxt_keep_add(s->k, label->offset);
+		fxt_make_room(s->pointees, s->pointee_count, s->pointee_room);
+		s->pointees[s->pointee_count++] = label->offset;
+	}
+	if (s->is_following)
+		return;
+	/* in a list, because objects may form a chain of any length */
+	for (s->is_following = true; s->pointee_count > 0;) {
+		const uint64_t *words = archive->words + s->pointees[--s->pointee_count] / 8;
+		const struct fxt_record r = {.words = words, .size = fxt_record_words(*words)};
+		struct fxt_view pointee;
+
+		if (fxt_decode(&r, &pointee) == NULL)
+			others_keep_pointees(s, archive, process, &pointee);
+	}
+	s->is_following = false;
+}
+
+/* Flows and async events are decided on later, as a whole. */
+static bool others_is_link(const struct fxt_view *view)
+{
+	return view->event.type >= FXT_EVENT_ASYNC_BEGIN && view->event.type <= FXT_EVENT_FLOW_END;
+}
+
+static void others_point(struct others *s, const struct fxt_archive *archive, const struct fxt_record *r,
+        const struct fxt_view *view)
+{
+	struct fxt_thread thread =
+	        view->type == FXT_RECORD_EVENT ? view->event.thread : view->userspace_object.process;
+	uint32_t id = thread.ref ? fxt_provider_thread(s->tables.provider, thread.ref) : FXT_NOTHING;
+	uint64_t process = thread.ref ? s->tables.threads[id].process : thread.process;
+
+	if (fxt_keep_has(s->k, r->offset / 8) || (view->type == FXT_RECORD_EVENT && others_is_link(view)))
+		others_keep_pointees(s, archive, process, view);
+}
+
 /* Decides on a record that is no plain call. Records that the tables take over are left
  * to write.c. */
 static bool others_record(struct others *s, const struct fxt_record *r, const struct fxt_view *view)
@@ -337,6 +391,7 @@ void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
 	while (fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
 			continue;
+		s.tables.offset = r.offset;
 		fxt_tables_apply(&s.tables, &view);
 		bool is_kept = others_record(&s, &r, &view);
 
@@ -344,6 +399,9 @@ void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
 			s.object_offset = 0;
 		if (is_kept)
 			fxt_keep_add(k, r.offset);
+		if (view.arguments.left > 0 &&
+		        (view.type == FXT_RECORD_EVENT || view.type == FXT_RECORD_USERSPACE_OBJECT))
+			others_point(&s, archive, &r, &view);
 	}
 	fxt_marks_pair(&s.marks, others_keep_end, k);
 	fxt_marks_free(&s.marks);
@@ -352,5 +410,6 @@ void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
 	others_full_buffers(&s);
 	fxt_spill_free(&s.full);
 	free(s.losses);
+	free(s.pointees);
 	fxt_tables_free(&s.tables);
 }

@@ -147,6 +147,8 @@ static void cut_put(struct cut *c, const struct fxt_record *r, const struct fxt_
 	fxt_open_calls_take(&c->open, &c->needs.sections.tables, view);
 	cut_put_object(c);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT) {
+		if (!fxt_needs_claim_object(&c->needs, view))
+			return;
 		memcpy(c->object, r->words, r->size * sizeof(*r->words));
 		c->object_words = r->size;
 	} else if (!mark || !cut_put_marked(c, r, view, mark)) {
