@@ -75,7 +75,7 @@ ended()
 	same_as_bare "$BATS_FILE_TMPDIR/ends" "$1"
 	fxt check trace.fxt
 	fxt dump trace.fxt >dump
-	[ "$(grep -o 'instant .*category="process".*' dump | sed 's|thread=\([0-9]*\)/\(.*\)koid:\1}|\2koid}|; s/.* name="\([a-z]*\)" {/"\1" {/')" = "$2" ]
+	[ "$(grep -o 'instant .*category="process".*' dump | sed 's|thread=\([0-9]*\)/\(.*\)koid:\1 "ends"}|\2koid}|; s/.* name="\([a-z]*\)" {/"\1" {/')" = "$2" ]
 	[ "$(calls_of trace.fxt end)" = 1 ]
 }
 
@@ -221,7 +221,7 @@ ends_in_the_viewer()
 @test "how children ended, by every way to wait for them" {
 	same_as_bare "$BATS_FILE_TMPDIR/ends" waits
 	fxt check trace.fxt
-	fxt dump trace.fxt | sed -En 's/.*instant .*name="(child .*)" \{child=koid:[0-9]+, (.*)\}$/\1 \2/p' | diff traced.out -
+	fxt dump trace.fxt | sed -En 's/.*instant .*name="(child .*)" \{child=koid:[0-9]+( "ends")?, (.*)\}$/\1 \3/p' | diff traced.out -
 }
 
 @test "a process tree: shell, make, shells, and what they run side by side" {
