@@ -201,7 +201,9 @@ static const char *const start_words[] = {[FXT_START_NOW] = "now",
 
 /* ---- the control socket: fields of a configuration ---- */
 
-const char *fxt_option_read_categories(json_t *value, struct fxt_categories *categories)
+/* Categories past `room` bytes are counted in *discarded; NULL: they are an error. */
+static const char *option_read_names(
+        json_t *value, struct fxt_categories *categories, size_t room, size_t *discarded)
 {
 	json_t *name;
 	size_t i;
@@ -215,10 +217,27 @@ const char *fxt_option_read_categories(json_t *value, struct fxt_categories *cat
 
 		if (bytes == 0 || bytes > FXT_NAME_BYTES || strlen(json_string_value(name)) != bytes)
 			return "categories must be names of 1 to 100 bytes";
-		if (!categories_add(categories, json_string_value(name), bytes))
+		bool has_room = categories->bytes + bytes + 1 <= room &&
+		                categories_add(categories, json_string_value(name), bytes);
+
+		if (!has_room && !discarded)
 			return "categories " CATEGORIES_TOO_MANY;
+		if (!has_room)
+			++*discarded;
 	}
 	return NULL;
+}
+
+const char *fxt_option_read_categories(json_t *value, struct fxt_categories *categories)
+{
+	return option_read_names(value, categories, sizeof(categories->names), NULL);
+}
+
+const char *fxt_option_read_more_categories(
+        json_t *value, size_t room, struct fxt_categories *categories, size_t *discarded)
+{
+	*discarded = 0;
+	return option_read_names(value, categories, room, discarded);
 }
 
 static const char *config_output(json_t *value, struct fxt_options *o)

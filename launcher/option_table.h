@@ -100,6 +100,11 @@ bool fxt_option_has_field(unsigned taker, const char *field);
  * error, as is a bad name. */
 const char *fxt_option_read_categories(json_t *value, struct fxt_categories *categories);
 
+/* The same for categories beside those of a session, which leave room for so many bytes: the
+ * protocol discards what goes over the limit. */
+const char *fxt_option_read_more_categories(
+        json_t *value, size_t room, struct fxt_categories *categories, size_t *discarded);
+
 /* Splits names at commas into a field. */
 const char *fxt_option_write_categories(json_t *params, const char *field, const char *names);
 

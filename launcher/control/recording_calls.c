@@ -9,6 +9,7 @@
 #include "queries.h"
 #include "trace_config.h"
 #include "trigger_calls.h"
+#include "launcher/message.h"
 #include "launcher/option_table.h"
 #include "launcher/values.h"
 #include "writer/shared/atomics.h"
@@ -164,14 +165,12 @@ void fxt_call_start_tracing(
 	struct fxt_categories categories;
 	enum fxt_start_mode mode;
 	enum fxt_start_error error;
+	size_t discarded = 0;
 	const char *wrong = start_read_disposition(json_object_get(params, "buffer_disposition"), &mode);
 
 	if (!wrong)
-		wrong = fxt_option_read_categories(
-		        json_object_get(params, "additional_categories"), &categories);
-	if (!wrong && !fxt_recording_has_room(controller->session, &categories))
-		wrong = "the categories of the session and the additional ones may have at most 2048 bytes "
-		        "together, one more counted for each";
+		wrong = fxt_option_read_more_categories(json_object_get(params, "additional_categories"),
+		        fxt_recording_category_room(controller->session), &categories, &discarded);
 	if (wrong) {
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, wrong);
 		return;
@@ -182,6 +181,10 @@ void fxt_call_start_tracing(
 		        request, (int)error, start_errors[error].name, start_errors[error].reason);
 		return;
 	}
+	if (discarded > 0)
+		fxt_say("%zu additional categor%s not recorded: all together may have at most %d bytes, one "
+		        "more counted for each",
+		        discarded, discarded == 1 ? "y is" : "ies are", FXT_CATEGORIES_BYTES);
 	controller->start = fxt_rpc_keep(request);
 	fxt_recording_start(controller->session, mode, &categories);
 }

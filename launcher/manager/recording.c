@@ -53,11 +53,9 @@ static void recording_add_categories(
 	categories->bytes += additional->bytes;
 }
 
-bool fxt_recording_has_room(const struct fxt_session *s, const struct fxt_categories *additional)
+size_t fxt_recording_category_room(const struct fxt_session *s)
 {
-	uint32_t bytes = s->config.session_categories.bytes;
-
-	return bytes == 0 || bytes + additional->bytes <= sizeof(additional->names);
+	return FXT_CATEGORIES_BYTES - s->config.session_categories.bytes;
 }
 
 enum fxt_start_error fxt_recording_may_start(const struct fxt_session *s)

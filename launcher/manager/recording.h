@@ -76,8 +76,8 @@ void fxt_recording_initialize(struct fxt_session *session);
 enum fxt_start_error fxt_recording_may_start(const struct fxt_session *session);
 enum fxt_stop_error fxt_recording_may_stop(const struct fxt_session *session);
 
-/* True if there is room for the categories beside those of the session. */
-bool fxt_recording_has_room(const struct fxt_session *session, const struct fxt_categories *additional);
+/* The bytes that additional categories may have beside those of the session. */
+size_t fxt_recording_category_room(const struct fxt_session *session);
 
 /*
  * Makes all providers begin, and those that come later: STARTING, then STARTED. Also
