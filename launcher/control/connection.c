@@ -123,8 +123,24 @@ static void connection_take_lines(struct fxt_connection *c)
 		memmove(c->line, end + 1, c->line_bytes);
 		c->handler->line(c, line, bytes, c->handler->context);
 	}
-	if (connection_is_open(c) && !c->output_bytes && c->line_bytes == sizeof(c->line))
+	if (connection_is_open(c) && !c->output_bytes && c->line_bytes == sizeof(c->line)) {
+		c->line_bytes = 0;
+		c->is_skipping = true;
 		c->handler->line_too_long(c, c->handler->context);
+	}
+}
+
+/* Drops the rest of a line that is longer than allowed. */
+static void connection_skip(struct fxt_connection *c)
+{
+	const char *end = c->is_skipping ? memchr(c->line, '\n', c->line_bytes) : NULL;
+
+	if (!c->is_skipping)
+		return;
+	c->is_skipping = !end;
+	c->line_bytes = end ? c->line_bytes - (size_t)(end + 1 - c->line) : 0;
+	if (end)
+		memmove(c->line, end + 1, c->line_bytes);
 }
 
 static void connection_receive(struct fxt_connection *c)
@@ -151,6 +167,7 @@ static void connection_ready(struct fxt_watch *watch, void *context)
 		fxt_connection_close(c); /* a hang-up: no other event was waited for */
 	else
 		connection_receive(c);
+	connection_skip(c);
 	connection_take_lines(c);
 	connection_wait(c);
 }
@@ -164,7 +181,7 @@ int fxt_connection_open(
 	c->epoll = epoll;
 	c->handler = handler;
 	c->owed = 0;
-	c->eof = c->closing = false;
+	c->eof = c->closing = c->is_skipping = false;
 	c->line_bytes = 0;
 	c->output = NULL;
 	c->output_bytes = 0;

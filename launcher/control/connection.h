@@ -32,7 +32,8 @@ struct fxt_connection;
 struct fxt_connection_handler {
 	/* A line came, without its newline; not zero-terminated. */
 	void (*line)(struct fxt_connection *connection, const char *line, size_t bytes, void *context);
-	/* A line came that is longer than allowed. */
+	/* A line came that is longer than allowed. Its rest is dropped; the connection stays,
+	 * because its end would end the session of a controller. */
 	void (*line_too_long)(struct fxt_connection *connection, void *context);
 	/* The connection is being closed, by either side. Forget its kept requests now
 	 * (rpc.h): the structure may be reused for another client. */
@@ -47,6 +48,7 @@ struct fxt_connection {
 	unsigned owed; /* replies that requests still wait for */
 	bool eof;      /* the client sends no more */
 	bool closing;
+	bool is_skipping; /* the rest of a line that is too long */
 	char line[FXT_CONNECTION_LINE_BYTES];
 	size_t line_bytes;
 	char *output; /* not sent yet; NULL = nothing was ever kept */

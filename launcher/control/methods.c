@@ -104,6 +104,5 @@ void fxt_methods_refuse_line(struct fxt_connection *connection)
 {
 	const struct fxt_request unknown = {connection, json_null()};
 
-	fxt_rpc_refuse(&unknown, FXT_RPC_INVALID_REQUEST, "the request is too long");
-	fxt_connection_close(connection);
+	fxt_rpc_refuse(&unknown, FXT_RPC_INVALID_REQUEST, "the request is longer than 16384 bytes");
 }

@@ -13,8 +13,7 @@
 void fxt_methods_call(
         struct fxt_controller *controller, struct fxt_connection *connection, const char *line, size_t bytes);
 
-/* Refuses a line of more than FXT_CONNECTION_LINE_BYTES, and closes the connection, because
- * the start of the next request cannot be found. */
+/* Refuses a line of more than FXT_CONNECTION_LINE_BYTES. */
 void fxt_methods_refuse_line(struct fxt_connection *connection);
 
 #endif
