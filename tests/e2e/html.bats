@@ -306,6 +306,32 @@ timeline()
 	[ "$(stat -c %s half.html)" -lt "$(stat -c %s window.html)" ]
 }
 
+@test "tables fit into windows of 1024, 1280 and 1920 pixels, and names in them are whole" {
+	needs_chromium
+	cat >names.cc <<-'END'
+		#include <map>
+		#include <string>
+		#include <vector>
+		int main() { std::map<std::string, std::vector<std::string>> m; m["a"].push_back("b"); return m.size() != 1; }
+	END
+	${CXX:-g++} -O0 -g -finstrument-functions -o names names.cc
+	fxtrun ./names
+	fxt html trace.fxt
+	for width in 1024 1280 1920; do
+		width=$width browse trace.html <<-'END'
+			for (const box of document.querySelectorAll('.wide'))
+				if (box.scrollWidth > box.clientWidth) says(`wider than its box: ${box.firstChild.id} ${box.scrollWidth} ${box.clientWidth}`);
+			const names = [...document.querySelectorAll('#functions-table td.name button')];
+			for (const button of names)
+				if (button.scrollWidth > button.clientWidth + 1 || button.scrollWidth > button.closest('td').clientWidth) says(`cut: ${button.textContent}`);
+			says(`${names.length > 40 && names.some(button => button.textContent.length > 150)} ${innerWidth}`);
+		END
+		said >answers
+		cat answers
+		[ "$(cat answers)" = "true $width" ]
+	done
+}
+
 @test "slow calls: the slowest of their functions, their parts sum to them; locks as long as was waited; the heap's sums" {
 	needs_chromium
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o causes "$root/tests/programs/moments/causes.c"
