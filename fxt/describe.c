@@ -122,13 +122,51 @@ void fxt_describe_place(
 	fxt_describe_path(out, scan, &waits->paths, path);
 }
 
+/* True if the thread ended within the trace. */
+static bool describe_has_ended(const struct fxt_scan *scan, const struct fxt_waits *waits, uint64_t koid)
+{
+	for (uint32_t i = 0; i < scan->tables.thread_count; i++)
+		if (scan->tables.threads[i].thread == koid && fxt_waits_has_ended(waits, i))
+			return true;
+	return false;
+}
+
 void fxt_describe_holder(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_blame *blame)
 {
 	if (blame->holder != FXT_NOTHING)
 		fxt_describe_place(out, scan, waits, blame->holder, blame->holder_path);
+	else if (blame->keeper)
+		fxt_describe_koid(out, scan, blame->keeper);
 	else
 		fputs(blame->is_free ? "no thread: released, and the waiter not back yet" : "unknown", out);
+}
+
+void fxt_describe_keeper(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
+{
+	uint64_t keeper = wait->kind == FXT_WAIT_LOCK ? fxt_waits_keeper(waits, wait) : 0;
+
+	if (keeper == scan->tables.threads[wait->thread].thread) {
+		fputs(", which it holds itself", out);
+	} else if (keeper) {
+		fputs(", held by ", out);
+		fxt_describe_koid(out, scan, keeper);
+		fputs(describe_has_ended(scan, waits, keeper) ? ", which has ended" : "", out);
+	}
+}
+
+void fxt_describe_awaited(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
+{
+	uint64_t thread = wait->kind == FXT_WAIT_THREAD ? fxt_waits_keeper(waits, wait) : 0;
+
+	if (thread) {
+		fputs("the end of ", out);
+		fxt_describe_koid(out, scan, thread);
+	} else {
+		fxt_describe_object(out, scan, wait->kind, wait->symbol, wait->object);
+	}
 }
 
 void fxt_describe_object(
@@ -203,22 +241,27 @@ static void describe_wait(
 	fputs("for ", out);
 	/* A waited-for thread is described by its name; its handle means nothing to
 	 * people. */
-	if (part->object && !(is_thread && part->holder != FXT_NOTHING)) {
+	if (part->object && !(is_thread && (part->holder != FXT_NOTHING || part->koid))) {
 		fputs(is_thread ? "thread handle " : "", out);
 		fxt_describe_object(out, scan, part->wait_kind, part->symbol, part->object);
 		fputs(" ", out);
 	}
-	if (part->holder != FXT_NOTHING && is_thread) {
+	uint64_t koid = part->holder != FXT_NOTHING ? scan->tables.threads[part->holder].thread : part->koid;
+
+	if (koid && is_thread) {
 		fprintf(out, "%s ", doings[part->wait_kind]);
-		fxt_describe_thread(out, scan, part->holder, false);
+		fxt_describe_koid(out, scan, koid);
 		fputs(" ", out);
 	}
 	fputs("in ", out);
 	describe_name(out, scan, part->name);
-	if (part->holder == FXT_NOTHING || is_thread)
+	if (!koid || is_thread)
 		return;
 	fprintf(out, ", %s ", doings[part->wait_kind]);
-	fxt_describe_place(out, scan, waits, part->holder, part->path);
+	if (part->holder != FXT_NOTHING)
+		fxt_describe_place(out, scan, waits, part->holder, part->path);
+	else
+		fxt_describe_koid(out, scan, koid);
 }
 
 static void describe_part_itself(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,

@@ -46,6 +46,15 @@ void fxt_describe_place(FILE *out, const struct fxt_scan *scan, const struct fxt
 void fxt_describe_holder(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_blame *blame);
 
+/* For a wait for a lock that the trace has no release of: prints who holds it, if that is
+ * known, as ", held by thread 17 "worker"", or ", which it holds itself". */
+void fxt_describe_keeper(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait);
+
+/* Prints what a wait is for: its object as below, or "the end of thread 17". */
+void fxt_describe_awaited(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait);
+
 /* Prints: index_lock, or 0x55d0c0de1139, or fd 5. */
 void fxt_describe_object(
         FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object);

@@ -28,6 +28,7 @@ static const struct fxt_column open_columns[] = {
         {"name", "open at the end", FXT_COLUMN_TEXT, 0},
         {"at", "at", FXT_COLUMN_TEXT, 1},
         {"object", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+        {"holder_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 };
 static const struct fxt_column ended_columns[] = {
         {"ago_ns", "ended before", FXT_COLUMN_TIME, 0},
@@ -166,10 +167,12 @@ static void last_print_open(
 	fwrite(text.data, 1, text.bytes, name.out);
 	const struct fxt_wait of =
 	        wait >= 0 ? fxt_waits_item(&last->details->waits, (uint32_t)wait) : (struct fxt_wait){0};
+	uint64_t keeper = of.object ? fxt_waits_keeper(&last->details->waits, &of) : 0;
 
 	if (of.object) {
 		fputs(": waiting for ", name.out);
-		fxt_describe_object(name.out, last->scan, of.kind, of.symbol, of.object);
+		fxt_describe_awaited(name.out, last->scan, &last->details->waits, &of);
+		fxt_describe_keeper(name.out, last->scan, &last->details->waits, &of);
 		fxt_describe_object(object.out, last->scan, of.kind, of.symbol, of.object);
 	}
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
@@ -183,6 +186,8 @@ static void last_print_open(
 	text = fxt_describe_end(&object);
 	if (of.object)
 		cells[4] = fxt_cell_text(text);
+	if (keeper)
+		cells[5] = fxt_cell_number((double)keeper);
 	fxt_table_row(cells);
 	fxt_describe_free(&name);
 	fxt_describe_free(&place);

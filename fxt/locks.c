@@ -18,7 +18,9 @@ static const char help[] =
         "  at once  how many threads waited at the same time\n"
         "and for each lock who held it while which thread waited, in which functions,\n"
         "and for how long: the holder's functions are those in which it released the\n"
-        "lock. A trace has nothing about locks that no thread waited for.\n"
+        "lock. Then come the waits that never ended, as a deadlock if the thread waits\n"
+        "for itself, through the holders of locks and through joined threads. A trace\n"
+        "has nothing about locks that no thread waited for.\n"
         "\n"
         "  -n, --limit=N        the first N locks, and N lines of each [10; all in\n"
         "                       JSON and CSV]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
@@ -89,11 +91,11 @@ static void locks_print_blame(const struct fxt_call_details *m, const struct fxt
 
 	struct fxt_cell held = fxt_cell_text(fxt_describe_end(&holder)),
 	                waited = fxt_cell_text(fxt_describe_end(&waiter));
-	bool is_known = blame->holder != FXT_NOTHING;
+	uint64_t koid = blame->holder != FXT_NOTHING ? threads[blame->holder].thread : blame->keeper;
 
 	fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){fxt_cell_number((double)blame->ns),
 	        fxt_cell_number((double)blame->waits), held, waited,
-	        is_known ? fxt_cell_number((double)threads[blame->holder].thread) : fxt_cell_unknown(),
+	        koid ? fxt_cell_number((double)koid) : fxt_cell_unknown(),
 	        fxt_cell_number((double)threads[blame->waiter].thread), held});
 	if (fxt_print_format() == FXT_FORMAT_TEXT) {
 		waited.indent = WAITER_INDENT;
@@ -144,21 +146,20 @@ static void locks_print_convoys(const struct fxt_scan *scan, const struct fxt_co
 	}
 }
 
-/* Waits for locks that never ended. */
-struct never_got {
+/* Waits for locks and for the ends of threads, which never ended. */
+struct never_ended {
 	struct fxt_wait *waits;
 	size_t count, room;
 };
 
-static struct never_got locks_find_open(const struct fxt_call_details *m)
+static struct never_ended locks_find_open(const struct fxt_call_details *m)
 {
-	struct never_got open = {0};
+	struct never_ended open = {0};
 
 	for (uint32_t i = 0; i < fxt_waits_count(&m->waits); i++) {
 		const struct fxt_wait wait = fxt_waits_item(&m->waits, i);
 
-		if (!wait.is_open || wait.kind != FXT_WAIT_LOCK ||
-		        !fxt_waits_is_chosen(&m->waits, m->scan, &wait))
+		if (!wait.is_open || (wait.kind != FXT_WAIT_LOCK && wait.kind != FXT_WAIT_THREAD))
 			continue;
 		fxt_make_room(open.waits, open.count, open.room);
 		open.waits[open.count++] = wait;
@@ -166,36 +167,56 @@ static struct never_got locks_find_open(const struct fxt_call_details *m)
 	return open;
 }
 
-/* True if another thread of the process waits forever for another lock: each thread may
- * hold the lock that the other waits for. */
-static bool locks_has_rival(
-        const struct fxt_scan *scan, const struct never_got *open, const struct fxt_wait *wait)
+/* The innermost wait of a thread; NULL: it does not wait. */
+static const struct fxt_wait *locks_wait_of(
+        const struct fxt_scan *scan, const struct never_ended *open, uint64_t koid)
 {
-	const struct fxt_koids *threads = scan->tables.threads;
+	const struct fxt_wait *newest = NULL;
 
 	for (size_t i = 0; i < open->count; i++)
-		if (open->waits[i].object != wait->object &&
-		        threads[open->waits[i].thread].process == threads[wait->thread].process)
+		if (scan->tables.threads[open->waits[i].thread].thread == koid &&
+		        (!newest || open->waits[i].start > newest->start))
+			newest = &open->waits[i];
+	return newest;
+}
+
+/* True if the waiting thread waits for itself in the end: from the waiter to the holder of
+ * the lock, from there to the holder of the lock that this one waits for, and so on. */
+static bool locks_is_deadlock(
+        const struct fxt_call_details *m, const struct never_ended *open, const struct fxt_wait *wait)
+{
+	uint64_t own = m->scan->tables.threads[wait->thread].thread;
+
+	for (size_t steps = 0; wait && steps < open->count; steps++) {
+		uint64_t keeper = fxt_waits_keeper(&m->waits, wait);
+
+		if (keeper == own)
 			return true;
+		wait = keeper ? locks_wait_of(m->scan, open, keeper) : NULL;
+	}
 	return false;
 }
 
 static void locks_print_open(const struct fxt_call_details *m)
 {
-	struct never_got open = locks_find_open(m);
+	struct never_ended open = locks_find_open(m);
 
 	for (size_t i = 0; i < open.count; i++) {
 		const struct fxt_wait *wait = &open.waits[i];
+		bool is_deadlock = locks_is_deadlock(m, &open, wait);
 		struct fxt_describer text;
 
+		if ((!is_deadlock && wait->kind != FXT_WAIT_LOCK) ||
+		        !fxt_waits_is_chosen(&m->waits, m->scan, wait))
+			continue;
 		fxt_describe_begin(&text);
-		fputs(locks_has_rival(m->scan, &open, wait) ? "deadlock, it seems: " : "never got: ",
-		        text.out);
+		fputs(is_deadlock ? "deadlock, it seems: " : "never got: ", text.out);
 		fxt_describe_thread(text.out, m->scan, wait->thread, true);
 		fprintf(text.out, " has waited for %s for ",
 		        fxt_time_text((double)(wait->end - wait->start)).text);
-		fxt_describe_object(text.out, m->scan, wait->kind, wait->symbol, wait->object);
-		fputs(" in ", text.out);
+		fxt_describe_awaited(text.out, m->scan, &m->waits, wait);
+		fxt_describe_keeper(text.out, m->scan, &m->waits, wait);
+		fputs(", in ", text.out);
 		fxt_describe_path(text.out, m->scan, &m->waits.paths, wait->path);
 		struct fxt_span line = fxt_describe_end(&text);
 

@@ -89,20 +89,22 @@ uint32_t agent_latest_flow(void)
 }
 
 bool agent_write_arrow(struct fxt_thread_writer *writer, enum fxt_event_type type, const char *category,
-        const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow)
+        const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow, const void *object)
 {
+	struct fxt_argument released =
+	        fxt_argument_pointer(agent_text("object"), (uint64_t)(uintptr_t)object);
 	struct fxt_thread thread = fxt_thread_index(fxt_slot(&agent_engine, writer->number)->thread_index);
 	uint64_t records[EVENT_WORDS];
 	size_t words = fxt_put_event(records, EVENT_WORDS, FXT_EVENT_DURATION_COMPLETE, thread,
 	        agent_text(category), agent_text(slice), ticks[0], NULL, 0, ticks[2]);
 	size_t more = fxt_put_event(records + words, EVENT_WORDS - words, type, thread, agent_text(category),
-	        agent_text(name), ticks[1], NULL, 0, flow);
+	        agent_text(name), ticks[1], &released, object != NULL, flow);
 
 	FXT_ASSERT_SLOW_PATH(writer);
 	return words && more && fxt_chunk_write(&agent_engine, writer, records, words + more);
 }
 
-bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end)
+bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end, const void *object)
 {
 	struct fxt_thread_writer *writer = agent_records_category(category) ? agent_claim() : NULL;
 	bool is_written;
@@ -115,7 +117,7 @@ bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool
 		ticks[i] = agent_stamp(writer);
 	if (flow)
 		is_written = agent_write_arrow(writer, is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN,
-		        category, name, name, ticks, flow);
+		        category, name, name, ticks, flow, object);
 	else
 		is_written = agent_write_event(
 		        writer, FXT_EVENT_DURATION_COMPLETE, category, name, ticks[0], NULL, 0, ticks[2]);

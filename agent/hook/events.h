@@ -50,14 +50,15 @@ uint32_t agent_latest_flow(void);
 
 /* Writes one end of a flow (`type`) into a claimed writer, and the slice that it has to lie
  * in: both or neither. They share a chunk, so circular buffering never overwrites only one
- * of them. `ticks` are the slice's begin, the flow's time, and the slice's end. False:
- * there is no room. */
+ * of them. `ticks` are the slice's begin, the flow's time, and the slice's end. `object` is
+ * what the thread releases, or NULL; the flow has it, because a slice of this category with
+ * an object is a wait to readers. False: there is no room. */
 bool agent_write_arrow(struct fxt_thread_writer *writer, enum fxt_event_type type, const char *category,
-        const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow);
+        const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow, const void *object);
 
 /* Writes one end of a flow, now, on the calling thread, in a slice with the flow's name.
- * With flow 0 it writes the slice alone. False: it was not recorded, so the caller must not
+ * `object` is as above. With flow 0 it writes the slice alone. False: it was not recorded, so the caller must not
  * record the flow's other end. */
-bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end);
+bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end, const void *object);
 
 #endif

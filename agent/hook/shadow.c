@@ -40,7 +40,7 @@ static bool shadow_write_wait(
 {
 	struct fxt_engine *e = &agent_engine;
 	uint64_t record[FXT_WAIT_WORDS];
-	uint64_t words = fxt_put_wait(record, FXT_EVENT_DURATION_COMPLETE,
+	uint64_t words = fxt_put_wait(record, FXT_EVENT_DURATION_COMPLETE, e->process_koid,
 	        fxt_thread_index(shadow_slot(writer)->thread_index), frame, is_abandoned, end);
 
 	while (!fxt_chunk_try_write(e, writer, record, words, true))
@@ -278,9 +278,9 @@ bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_fra
 }
 
 uint64_t agent_begin_wait(
-        struct fxt_thread_writer *writer, uint64_t ref, uint32_t symbol, uint64_t stack_pointer)
+        struct fxt_thread_writer *writer, uint64_t ref, uint64_t site, uint64_t stack_pointer)
 {
-	const void *call_site = (const void *)(uintptr_t)symbol;
+	const void *call_site = (const void *)(uintptr_t)site;
 	uint64_t stack_offset = is_coroutines(writer) ? stack_pointer : agent_stack_offset(stack_pointer);
 
 	FXT_ASSERT_SLOW_PATH(writer);

@@ -62,12 +62,12 @@ void agent_abandon_dead(struct fxt_thread_writer *writer, uint64_t stack_offset,
 void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset, bool keep_equal);
 
 /*
- * Begins a wait inside a call at `stack_pointer`. `ref` and `symbol` are as in
+ * Begins a wait inside a call at `stack_pointer`. `ref` and `site` are as in
  * writer/engine/waits.h. Returns the time, which is unique on the thread. 0: there is no
  * room, and the wait is not recorded.
  */
 uint64_t agent_begin_wait(
-        struct fxt_thread_writer *writer, uint64_t ref, uint32_t symbol, uint64_t stack_pointer);
+        struct fxt_thread_writer *writer, uint64_t ref, uint64_t site, uint64_t stack_pointer);
 
 /* Returns the frame of the wait that began at `begin`, for agent_end_frame(). Abandons
  * calls that are still open inside the wait, so it is the newest frame. NULL: the wait

@@ -1,8 +1,8 @@
 /*
- * What the memory of glibc's locks tells before a call that releases one: whether the call
- * frees the lock, and whether it wakes a thread. The caller passes the lock to libc next, so
- * the program reads this memory anyway. Other threads change it meanwhile: an answer is
- * exact unless they do so between the look and the call.
+ * What the memory of glibc's locks tells: which thread holds a lock, and before a call that
+ * releases one, whether the call frees the lock and whether it wakes a thread. The caller
+ * passes the lock to libc next, so the program reads this memory anyway. Other threads
+ * change it meanwhile: an answer is exact unless they do so between the look and the call.
  *
  * A release wakes a thread once. A lock that was freed and taken again before the woken
  * thread runs has no waiter, as far as libc knows.
@@ -41,6 +41,21 @@ static inline enum lock_release lock_release_of_mutex(const pthread_mutex_t *mut
 	if (kind & LOCK_PRIO_PROTECT)
 		word &= ~LOCK_CEILING;
 	return word > 1 ? LOCK_WAKES : LOCK_FREED;
+}
+
+/* The number of the thread that holds the mutex; 0: none, or it is about to get or release
+ * it. */
+static inline uint32_t lock_holder_of_mutex(const pthread_mutex_t *mutex)
+{
+	if (load_relaxed(&mutex->__data.__kind) & (LOCK_ROBUST | LOCK_PRIO_INHERIT))
+		return (uint32_t)load_relaxed(&mutex->__data.__lock) & FUTEX_TID_MASK;
+	return (uint32_t)load_relaxed(&mutex->__data.__owner);
+}
+
+/* The same of the thread that writes. Readers leave no number. */
+static inline uint32_t lock_holder_of_rwlock(const pthread_rwlock_t *rwlock)
+{
+	return (uint32_t)load_relaxed(&rwlock->__data.__cur_writer);
 }
 
 /* Bits of a rwlock's words. */

@@ -135,7 +135,7 @@ static struct start pthreads_begin(struct start *given)
 
 		if (writer)
 			writer->pthread = (uint64_t)pthread_self();
-		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
+		agent_mark_flow(CATEGORY, "thread begins", start.flow, true, NULL);
 	}
 	pthreads_watch_end();
 	return start;
@@ -196,7 +196,7 @@ static uint64_t pthreads_begin_flow(const char *name)
 {
 	uint64_t flow = agent_new_flow();
 
-	return agent_mark_flow(CATEGORY, name, flow, false) ? flow : 0;
+	return agent_mark_flow(CATEGORY, name, flow, false, NULL) ? flow : 0;
 }
 
 EXPORT int pthread_create(

@@ -84,7 +84,7 @@ static struct entry *sync_awaited(const void *object)
 }
 
 /* Begins arrows to one waiter, or to all of them. Returns the first; 0 = none is recorded. */
-static uint64_t sync_release(struct entry *entry, const char *name, bool is_for_all)
+static uint64_t sync_release(struct entry *entry, const void *object, const char *name, bool is_for_all)
 {
 	uint32_t waiters = load_relaxed(&entry->waiters), count = 0, takers, first;
 
@@ -95,7 +95,7 @@ static uint64_t sync_release(struct entry *entry, const char *name, bool is_for_
 	waiters = is_for_all ? takers : 1;
 	first = agent_new_flows(waiters);
 	while (count < waiters &&
-	        agent_mark_flow(FXT_WAIT_CATEGORY, name, agent_flow_id(first + count), false))
+	        agent_mark_flow(FXT_WAIT_CATEGORY, name, agent_flow_id(first + count), false, object))
 		count++;
 	if (count == 0)
 		return 0;
@@ -108,7 +108,7 @@ uint64_t agent_sync_released(const void *object, const char *name)
 {
 	struct entry *entry = sync_awaited(object);
 
-	return entry ? sync_release(entry, name, false) : 0;
+	return entry ? sync_release(entry, object, name, false) : 0;
 }
 
 /* ---- waits ---- */
@@ -121,6 +121,67 @@ struct wait {
 	uint32_t earlier;  /* the latest flow that began before it */
 };
 
+/*
+ * The koid of a thread that is joined. It may not be attached yet, but it has a number, which
+ * is in the clock of its processor time: the kernel's clock ids have ~number above 3 bits. A
+ * number that another thread of the process has had before says nothing then.
+ */
+static uint64_t sync_joined(pthread_t thread)
+{
+	const struct fxt_engine *e = &agent_engine;
+	uint64_t koid = fxt_koid_of_pthread(e, (uint64_t)thread);
+	clockid_t clock;
+
+	if (koid || pthread_getcpuclockid(thread, &clock) != 0)
+		return koid;
+	uint32_t tid = (~(uint32_t)clock >> 3) & (FXT_TIDS - 1);
+
+	return load_relaxed(&e->tids[tid].uses) == 0 ? fxt_koid_of_tid(e, tid) : 0;
+}
+
+/* The thread whose action the wait needs, if the object's memory tells: the one that holds
+ * the lock, or the one that is joined. */
+static uint64_t sync_holder(const struct wait *wait)
+{
+	const struct fxt_engine *e = &agent_engine;
+
+	switch (wait->call) {
+	case FXT_WAIT_pthread_mutex_lock:
+	case FXT_WAIT_pthread_mutex_timedlock:
+	case FXT_WAIT_pthread_mutex_clocklock:
+	case FXT_WAIT_mtx_lock:
+	case FXT_WAIT_mtx_timedlock:
+		return fxt_koid_of_tid(e, lock_holder_of_mutex(wait->object));
+	case FXT_WAIT_pthread_rwlock_rdlock:
+	case FXT_WAIT_pthread_rwlock_timedrdlock:
+	case FXT_WAIT_pthread_rwlock_clockrdlock:
+	case FXT_WAIT_pthread_rwlock_wrlock:
+	case FXT_WAIT_pthread_rwlock_timedwrlock:
+	case FXT_WAIT_pthread_rwlock_clockwrlock:
+		return fxt_koid_of_tid(e, lock_holder_of_rwlock(wait->object));
+	case FXT_WAIT_pthread_join:
+	case FXT_WAIT_pthread_timedjoin_np:
+	case FXT_WAIT_pthread_clockjoin_np:
+	case FXT_WAIT_thrd_join:
+		return sync_joined((pthread_t)(uintptr_t)wait->object);
+	default:
+		return 0;
+	}
+}
+
+static void sync_announce(struct entry *entry, const void *object)
+{
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
+	        load_relaxed(&entry->waiters) == 0) {
+		store_relaxed(&entry->object, (uint64_t)(uintptr_t)object);
+		store_relaxed(&entry->flows, 0);
+	}
+	store_relaxed(&entry->has_begun, 1);
+	add_relaxed(&entry->waiters, 1);
+}
+
+/* The wait is announced before its holder is read. Then the holder's release has an arrow,
+ * which shows readers of a wait that never ends that another thread may have the lock. */
 static void sync_begin_wait(struct wait *wait)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -132,19 +193,16 @@ static void sync_begin_wait(struct wait *wait)
 	writer = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
 	if (!writer)
 		return;
+	uint32_t symbol = sync_symbol(object);
+
+	wait->earlier = agent_latest_flow();
+	sync_announce(entry, object);
 	wait->begin = agent_begin_wait(writer, fxt_wait_ref(wait->call, (uint64_t)(uintptr_t)object),
-	        sync_symbol(object), stack_pointer);
+	        fxt_wait_site(symbol, fxt_holder(agent_engine.process_koid, sync_holder(wait))),
+	        stack_pointer);
 	agent_release(writer);
 	if (!wait->begin)
-		return;
-	wait->earlier = agent_latest_flow();
-	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
-	        load_relaxed(&entry->waiters) == 0) {
-		store_relaxed(&entry->object, (uint64_t)(uintptr_t)object);
-		store_relaxed(&entry->flows, 0);
-	}
-	store_relaxed(&entry->has_begun, 1);
-	add_relaxed(&entry->waiters, 1);
+		add_relaxed(&entry->waiters, -1);
 }
 
 /*
@@ -208,8 +266,8 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 		 * the instant otherwise.
 		 */
 		if (flow)
-			agent_write_arrow(
-			        writer, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks, flow);
+			agent_write_arrow(writer, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks,
+			        flow, NULL);
 		agent_end_frame(writer, frame, ticks[2], end == WAIT_ABANDONED);
 	}
 	agent_release(writer);
@@ -370,10 +428,10 @@ SEMAPHORE(sem_clockwait, sync_is_clock_time(clock, limit),
  * would cost a contended lock many records for each wait: a thread may lock and unlock a
  * hundred thousand times before a woken waiter runs.
  */
-static void sync_frees(struct entry *entry, const char *name, enum lock_release release)
+static void sync_frees(struct entry *entry, const void *object, const char *name, enum lock_release release)
 {
 	if (release == LOCK_WAKES || (release == LOCK_FREED && load_relaxed(&entry->has_begun)))
-		sync_release(entry, name, false);
+		sync_release(entry, object, name, false);
 }
 
 /* A mutex of C11 is the same inside. */
@@ -382,7 +440,7 @@ static void sync_unlocks_mutex(const void *object, const char *name)
 	struct entry *entry = sync_awaited(object);
 
 	if (entry)
-		sync_frees(entry, name, lock_release_of_mutex(object));
+		sync_frees(entry, object, name, lock_release_of_mutex(object));
 }
 
 /* ---- condition variables, which release a mutex meanwhile ---- */
@@ -460,7 +518,7 @@ static void sync_signals(const void *object, const char *name, bool is_for_all)
 	struct entry *entry = sync_awaited(object);
 
 	if (entry && !sync_has_flows(entry))
-		sync_release(entry, name, is_for_all);
+		sync_release(entry, object, name, is_for_all);
 }
 
 static void sync_signals_one(const void *object, const char *name)
@@ -478,7 +536,7 @@ static void sync_posts(const void *object, const char *name)
 	struct entry *entry = sync_awaited(object);
 
 	if (entry)
-		sync_frees(entry, name, lock_release_of_semaphore(object));
+		sync_frees(entry, object, name, lock_release_of_semaphore(object));
 }
 
 #define RELEASE(name, type, releases)          \
@@ -507,7 +565,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *object)
 		return REAL(pthread_rwlock_unlock)(object);
 	uint32_t leaving = add_relaxed(&entry->leaving, 1);
 
-	sync_frees(entry, "pthread_rwlock_unlock" WAKES, lock_release_of_rwlock(object, leaving));
+	sync_frees(entry, object, "pthread_rwlock_unlock" WAKES, lock_release_of_rwlock(object, leaving));
 	error = REAL(pthread_rwlock_unlock)(object);
 	add_relaxed(&entry->leaving, -1);
 	return error;

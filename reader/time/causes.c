@@ -154,6 +154,8 @@ static struct fxt_part causes_wait_part(
 
 		part.holder = release.thread;
 		part.path = release.path;
+	} else {
+		part.koid = fxt_waits_keeper(a->waits, &wait);
 	}
 	return part;
 }

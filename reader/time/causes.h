@@ -40,7 +40,8 @@ struct fxt_part {
 	uint32_t symbol; /* of the object waited for; FXT_NOTHING: it has none */
 	uint32_t holder; /* id of the thread that ended the wait; FXT_NOTHING: unknown */
 	uint32_t path;   /* call path of that release, in fxt_waits.paths */
-	uint64_t koid, object;
+	uint64_t koid;   /* WAITED: of the holder that did not release; 0: unknown */
+	uint64_t object;
 	uint64_t ns;
 	uint64_t calls;                               /* RAN: calls of `name`, directly
 	                                                 inside */

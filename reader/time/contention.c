@@ -29,7 +29,8 @@ static struct fxt_blame *contention_blame(struct fxt_contention *c, const struct
 	uint64_t paths = (uint64_t)key->holder_path << 32 | key->waiter_path;
 	uint64_t threads = (uint64_t)key->holder << 32 | key->waiter;
 	uint32_t hash =
-	        fxt_hash_word(fxt_hash_mix(fxt_hash_mix(paths) ^ threads) ^ key->lock << 1 ^ key->is_free);
+	        fxt_hash_word(fxt_hash_mix(fxt_hash_mix(fxt_hash_mix(paths) ^ threads) ^ key->keeper) ^
+	                      key->lock << 1 ^ key->is_free);
 
 	for (struct fxt_probe probe = fxt_probe(&c->blame_index, hash);
 	        fxt_probe_next(&c->blame_index, &probe);) {
@@ -37,7 +38,8 @@ static struct fxt_blame *contention_blame(struct fxt_contention *c, const struct
 
 		if (blame->lock == key->lock && blame->holder == key->holder &&
 		        blame->holder_path == key->holder_path && blame->waiter == key->waiter &&
-		        blame->waiter_path == key->waiter_path && blame->is_free == key->is_free)
+		        blame->waiter_path == key->waiter_path && blame->keeper == key->keeper &&
+		        blame->is_free == key->is_free)
 			return blame;
 	}
 	fxt_index_add(&c->blame_index, hash, (uint32_t)c->blame_count);
@@ -50,6 +52,8 @@ static struct fxt_blame *contention_blame(struct fxt_contention *c, const struct
 static void contention_divide(
         struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_wait *wait, uint32_t lock)
 {
+	uint64_t keeper = fxt_waits_keeper(waits, wait);
+
 	for (uint64_t moment = wait->start; moment < wait->end;) {
 		uint64_t until = wait->end;
 		uint32_t release = fxt_waits_holder(waits, wait, moment, &until);
@@ -61,6 +65,7 @@ static void contention_divide(
 			key.holder = by.thread;
 			key.holder_path = by.path;
 		} else {
+			key.keeper = keeper;
 			key.is_free = wait->release != FXT_NO_RELEASE;
 		}
 		struct fxt_blame *blame = contention_blame(c, &key);

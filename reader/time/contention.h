@@ -7,8 +7,9 @@
  *     blame              keeper > rebuild_index held it for 10 ms, while main > handle > look_up waited
  *
  * A wait's time is in the blame once, divided among the threads that held the lock during
- * it. The time after the release belongs to no holder. The time before a release that the
- * trace lacks belongs to an unknown holder.
+ * it. The time after the release belongs to no holder. If the trace has no release of the
+ * lock, the time belongs to the thread that had the lock when the wait began, if that is
+ * known: the wait goes on, or code that is not recorded released the lock.
  */
 #ifndef FXT_READER_CONTENTION_H
 #define FXT_READER_CONTENTION_H
@@ -17,7 +18,8 @@
 
 struct fxt_blame {
 	uint32_t lock;                /* index into fxt_contention.locks */
-	uint32_t holder, holder_path; /* thread id; FXT_NOTHING: unknown */
+	uint32_t holder, holder_path; /* thread id, by its release; FXT_NOTHING: unknown */
+	uint64_t keeper;              /* koid of the holder without a release; 0: unknown */
 	uint32_t waiter, waiter_path; /* paths are of fxt_waits.paths */
 	bool is_free;                 /* the lock was released, and the waiter not running
 	                                 yet */

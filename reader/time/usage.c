@@ -90,6 +90,8 @@ static void usage_add_wait(struct fxt_usage *u, const struct fxt_scan *scan, con
 		if (release != FXT_NO_RELEASE)
 			key.koid = scan->tables.threads[fxt_waits_release(waits, release).thread].thread;
 		else
+			key.koid = fxt_waits_keeper(waits, wait);
+		if (key.koid == 0)
 			key.wait_kind = wait->kind;
 		/* After the release, no thread is responsible any more. */
 		if (release != FXT_NO_RELEASE || wait->release == FXT_NO_RELEASE)

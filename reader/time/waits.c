@@ -17,9 +17,10 @@ struct fxt_waits_thread {
 	uint64_t flow, flow_ns;
 	uint64_t birth_flow, birth_ns;
 	uint32_t birth; /* 1 + the release of that flow */
+	bool has_ended;
 };
 
-/* A release that ended a wait. */
+/* A release of a known object. */
 struct ending {
 	uint64_t process, object;
 	uint64_t ns;
@@ -115,10 +116,13 @@ static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 	        .thread = fxt_tables_thread(t, view->event.thread),
 	        .name = fxt_tables_string(t, view->event.name),
 	        .release = FXT_NO_RELEASE};
-	struct fxt_argument symbol;
+	struct fxt_argument symbol, holder;
 
 	if (!waits_object(t, view, &wait.kind, &wait.object))
 		return;
+	wait.process = t->threads[wait.thread].process;
+	if (fxt_tables_argument(t, view, "holder", &holder) && holder.type == FXT_ARGUMENT_KOID)
+		wait.holder = holder.value.word;
 	wait.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
 	wait.end = wait.is_open ? wait.start : fxt_provider_ns(t->provider, view->event.extra);
 	if (wait.end < wait.start)
@@ -155,7 +159,10 @@ static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const s
 	        .flow = view->event.extra,
 	        .thread = thread,
 	        .process = t->threads[thread].process};
+	struct fxt_argument object;
 
+	if (fxt_tables_argument(t, view, "object", &object) && object.type == FXT_ARGUMENT_POINTER)
+		release.object = object.value.word;
 	release.offset = w->threads[thread].slice;
 	release.wait = (uint32_t)w->releases.count; /* keeps their order until they are
 	                                               joined */
@@ -179,6 +186,9 @@ static void waits_record_process(
 			break;
 		thread->birth_flow = view->event.extra;
 		thread->birth_ns = fxt_provider_ns(t->provider, view->event.ticks);
+		break;
+	case FXT_EVENT_INSTANT:
+		thread->has_ended |= fxt_span_is(fxt_tables_text(t, view->event.name), "thread ends");
 		break;
 	default:
 		break;
@@ -418,30 +428,52 @@ static uint64_t waits_find_ending(
 	return low;
 }
 
+/* The first release of the wait's object after a moment, and not after `end`. */
+static uint32_t waits_next_release(
+        const struct fxt_waits *w, const struct fxt_wait *wait, uint64_t moment, uint64_t end)
+{
+	uint64_t place = waits_find_ending(w, wait->process, wait->object, moment);
+	const struct ending *first = place < w->by_object.count ? fxt_spill_item(&w->by_object, place) : NULL;
+
+	if (!first || first->process != wait->process || first->object != wait->object || first->ns > end)
+		return FXT_NO_RELEASE;
+	return first->release;
+}
+
 uint32_t fxt_waits_holder(
         const struct fxt_waits *w, const struct fxt_wait *wait, uint64_t moment, uint64_t *until)
 {
-	if (wait->release == FXT_NO_RELEASE)
+	bool is_held = wait->kind == FXT_WAIT_LOCK || wait->kind == FXT_WAIT_SEMAPHORE;
+	uint32_t release = wait->release;
+	uint64_t end = wait->end;
+
+	if (release != FXT_NO_RELEASE)
+		end = fxt_waits_release(w, release).ns;
+	else if (wait->kind != FXT_WAIT_LOCK)
 		return FXT_NO_RELEASE;
-	const struct fxt_release own = fxt_waits_release(w, wait->release);
-
-	if (own.ns <= moment)
+	if (end <= moment)
 		return FXT_NO_RELEASE;
-	if (own.ns < *until)
-		*until = own.ns;
-	if (wait->kind != FXT_WAIT_LOCK && wait->kind != FXT_WAIT_SEMAPHORE)
-		return wait->release;
-	uint64_t place = waits_find_ending(w, own.process, wait->object, moment);
+	if (is_held) {
+		uint32_t next = waits_next_release(w, wait, moment, end);
 
-	if (place == w->by_object.count)
-		return wait->release;
-	const struct ending *first = fxt_spill_item(&w->by_object, place);
+		release = next != FXT_NO_RELEASE ? next : release;
+	}
+	if (release != FXT_NO_RELEASE && fxt_waits_release(w, release).ns < *until)
+		*until = fxt_waits_release(w, release).ns;
+	return release;
+}
 
-	if (first->process != own.process || first->object != wait->object || first->ns > own.ns)
-		return wait->release;
-	if (first->ns < *until)
-		*until = first->ns;
-	return first->release;
+uint64_t fxt_waits_keeper(const struct fxt_waits *w, const struct fxt_wait *wait)
+{
+	bool is_released = wait->release != FXT_NO_RELEASE ||
+	                   waits_next_release(w, wait, wait->start, wait->end) != FXT_NO_RELEASE;
+
+	return is_released ? 0 : wait->holder;
+}
+
+bool fxt_waits_has_ended(const struct fxt_waits *w, uint32_t thread)
+{
+	return thread < w->thread_count && w->threads[thread].has_ended;
 }
 
 /* ---- the walk ---- */

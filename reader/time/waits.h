@@ -42,6 +42,10 @@ struct fxt_wait {
 	uint64_t object;     /* address, a thread's handle, or a descriptor plus 1; 0: none */
 	uint64_t start, end; /* ns */
 	uint64_t flow;
+	uint64_t process; /* koid */
+	/* koid of the thread that had the lock when the wait began, or that is joined; 0:
+	 * unknown */
+	uint64_t holder;
 	uint32_t thread;  /* id in the tables of the waiting thread */
 	uint32_t name;    /* of the waiting function */
 	uint32_t symbol;  /* of the object; FXT_NOTHING: it has none */
@@ -55,7 +59,7 @@ struct fxt_release {
 	uint64_t offset; /* of the slice around the flow's begin */
 	uint64_t ns;
 	uint64_t flow;
-	uint64_t process, object; /* of the wait that it ended; 0: none */
+	uint64_t process, object; /* what it released; 0: unknown */
 	uint32_t thread;          /* id in the tables */
 	uint32_t path;            /* of its caller */
 	uint32_t wait;            /* the wait that it ended */
@@ -67,7 +71,7 @@ struct fxt_waits {
 	/* Valid once joined: */
 	struct fxt_spill items;     /* struct fxt_wait, by offset */
 	struct fxt_spill releases;  /* struct fxt_release, by offset */
-	struct fxt_spill by_object; /* releases that ended a wait, by process, object and
+	struct fxt_spill by_object; /* releases of a known object, by process, object and
 	                               time */
 	struct fxt_paths paths;
 	struct fxt_waits_thread *threads; /* by id */
@@ -124,11 +128,17 @@ bool fxt_waits_is_chosen(
 
 /*
  * Finds the thread that held the object at a moment of the wait, and returns the release
- * that ended its hold. Releases by other threads than the one that ended this wait are
- * known if they ended another wait. Returns FXT_NO_RELEASE if there is none. *until is
- * lowered to the release's time, if that is earlier.
+ * that ended its hold. Returns FXT_NO_RELEASE if there is none. *until is lowered to the
+ * release's time, if that is earlier.
  */
 uint32_t fxt_waits_holder(
         const struct fxt_waits *waits, const struct fxt_wait *wait, uint64_t moment, uint64_t *until);
+
+/* The koid of the thread that had the object from the begin of the wait to its end, by the
+ * lock's own memory and because no release is known in between. 0: there is none. */
+uint64_t fxt_waits_keeper(const struct fxt_waits *waits, const struct fxt_wait *wait);
+
+/* True if a thread ended within the trace. */
+bool fxt_waits_has_ended(const struct fxt_waits *waits, uint32_t thread);
 
 #endif

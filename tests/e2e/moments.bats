@@ -288,7 +288,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	fxt last stuck.fxt >last
 	grep '^killed by SIGKILL (9)' last
 	for lock in there here; do
-		grep -A 1 "^0  .* pthread_mutex_lock: waiting for $lock  " last | tail -n 1 | grep '^1  .*  lock_both  .*/deadlock.c:[0-9]*$'
+		grep -A 1 "^0  .* pthread_mutex_lock: waiting for $lock, held by thread .*  " last | tail -n 1 | grep '^1  .*  lock_both  .*/deadlock.c:[0-9]*$'
 	done
 	grep '^0  .* pthread_cond_wait: waiting for never ' last
 }
@@ -366,7 +366,7 @@ read_by()
 	wait $! || true
 	fxt locks stuck.fxt >locks
 	for lock in here there; do
-		grep "^deadlock, it seems: thread .* has waited for .* for $lock in .* > lock_both$" locks
+		grep "^deadlock, it seems: thread .* has waited for .* for $lock, held by thread .*, in .* > lock_both$" locks
 	done
 }
 

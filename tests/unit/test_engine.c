@@ -4,6 +4,7 @@
  */
 #include "caller.h"
 #include "writer/format/categories.h"
+#include "writer/engine/waits.h"
 
 #define KIB UINT64_C(1024)
 
@@ -386,10 +387,27 @@ static void states_that_are_not_valid(void **state)
 	}
 }
 
+/* The holder of a lock in a frame: its koid again, or none, but never another koid. */
+static void holders_in_frames(void **unused)
+{
+	const uint64_t process = 25942, inside = process << 40 | UINT64_C(1) << 31;
+	const uint64_t fit[] = {1, 25942, 4194303, fxt_thread_koid(25942, 2), fxt_thread_koid(4194303, 512),
+	        inside ^ 5, inside ^ fxt_thread_koid(4194303, 512)};
+	const uint64_t too_large[] = {fxt_thread_koid(5, 513), fxt_thread_koid(5, 65535),
+	        inside ^ fxt_thread_koid(5, 513), inside ^ fxt_thread_koid(5, 1024)};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(fit) / sizeof(*fit); i++)
+		assert_int_equal(fxt_holder_koid(process, fxt_holder(process, fit[i])), fit[i]);
+	for (size_t i = 0; i < sizeof(too_large) / sizeof(*too_large); i++)
+		assert_int_equal(fxt_holder(process, too_large[i]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(illegal_steps),
+	        cmocka_unit_test(holders_in_frames),
 	        cmocka_unit_test(control_memory_that_is_none),
 	        cmocka_unit_test(birth),
 	        cmocka_unit_test(steps),

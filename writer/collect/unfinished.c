@@ -65,8 +65,8 @@ static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot
 		uint64_t record[FXT_WAIT_WORDS];
 
 		fxt_copy_append(&c->copy, record,
-		        fxt_put_wait(record, type, fxt_thread_inline(c->process_koid, slot->koid), frame,
-		                has_ended, end) *
+		        fxt_put_wait(record, type, c->process_koid,
+		                fxt_thread_inline(c->process_koid, slot->koid), frame, has_ended, end) *
 		                8);
 	} else {
 		unfinished_emit_event(c, slot->koid, type,

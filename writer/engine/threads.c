@@ -39,6 +39,30 @@ static void thread_set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, 
 		slot->koid ^= process << 40 | UINT64_C(1) << 31;
 }
 
+uint64_t fxt_koid_of_tid(const struct fxt_engine *e, uint32_t tid)
+{
+	uint64_t process = e->process_koid & ((1u << FXT_TID_BITS) - 1);
+	uint32_t newest = tid < FXT_TIDS ? load_relaxed(&e->tids[tid].slot) : 0;
+	const struct fxt_thread_slot *slot = newest ? fxt_slot(e, newest - 1) : NULL;
+
+	if (slot && load_relaxed(&slot->tid) == tid)
+		return load_relaxed(&slot->koid);
+	if (tid == (uint32_t)e->pid)
+		return process;
+	return tid < FXT_TIDS && process == (uint64_t)e->pid ? tid : 0;
+}
+
+uint64_t fxt_koid_of_pthread(const struct fxt_engine *e, uint64_t handle)
+{
+	uint32_t used = load_acquire(&e->control->slots_used);
+
+	for (uint32_t i = 0; i < used; i++)
+		if (load_relaxed(&e->writers[i].pthread) == handle &&
+		        load_acquire(&fxt_slot(e, i)->state) == FXT_SLOT_LIVE)
+			return load_relaxed(&fxt_slot(e, i)->koid);
+	return 0;
+}
+
 /* With the lock held: whether threads are to record now. */
 static bool thread_is_to_record(const struct fxt_engine *e)
 {

@@ -16,6 +16,16 @@
 struct fxt_thread_writer *fxt_thread_attach(struct fxt_engine *e);
 
 /*
+ * The koid of the thread that has this number for its process, as a lock's memory names its
+ * owner. A thread that was never attached has the koid that it would get. 0: it is not known,
+ * because the number is of a PID namespace of the process's own. Without the lock.
+ */
+uint64_t fxt_koid_of_tid(const struct fxt_engine *e, uint32_t tid);
+
+/* The same for a thread's pthread_t; 0 also if it is not attached. */
+uint64_t fxt_koid_of_pthread(const struct fxt_engine *e, uint64_t handle);
+
+/*
  * Returns a second slot, with a shadow stack and chunks of its own, for the thread of slot
  * `first`. It records the calls of a signal handler that interrupted one of the thread's
  * hooks, on the same track. It is given back with the thread. NULL and lock as above.

@@ -33,14 +33,15 @@ static struct fxt_string wait_text(const char *text)
 	return fxt_string_inline(text, __builtin_strlen(text));
 }
 
-uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, struct fxt_thread thread,
-        const struct fxt_frame *frame, bool is_abandoned, uint64_t end)
+uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, uint64_t process_koid,
+        struct fxt_thread thread, const struct fxt_frame *frame, bool is_abandoned, uint64_t end)
 {
-	uint64_t ref = load_relaxed(&frame->function),
-	         symbol = load_relaxed(&frame->call_site) & ~FXT_FRAME_STATE;
+	uint64_t ref = load_relaxed(&frame->function), site = load_relaxed(&frame->call_site);
+	uint64_t symbol = fxt_field(site, 0, FXT_WAIT_SYMBOL_BITS);
+	uint32_t holder = (uint32_t)fxt_field(site, FXT_WAIT_SYMBOL_BITS, 32);
 	uint64_t object = ref >> FXT_FRAME_INDEX_BITS;
 	uint64_t call = fxt_field(ref, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_FIRST;
-	struct fxt_argument arguments[3];
+	struct fxt_argument arguments[4];
 	size_t count = 0;
 
 	if (!fxt_is_wait(ref))
@@ -52,6 +53,9 @@ uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type,
 	if (symbol >= 1 && symbol <= FXT_STRING_INDEX_MAX)
 		arguments[count++] =
 		        fxt_argument_string(wait_text("symbol"), fxt_string_index((uint32_t)symbol));
+	if (holder)
+		arguments[count++] =
+		        fxt_argument_koid(wait_text("holder"), fxt_holder_koid(process_koid, holder));
 	if (is_abandoned)
 		arguments[count++] = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
 	return fxt_put_event(record, FXT_WAIT_WORDS, type, thread, wait_text(FXT_WAIT_CATEGORY),

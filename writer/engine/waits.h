@@ -4,13 +4,14 @@
  * memory, at a snapshot or after a death, sees what the thread waits for and since when.
  *
  * Its frame's reference is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + the number of
- * the waiting call; the frame's call_site is the string index of the object's symbol, or 0.
+ * the waiting call; the frame's call_site is fxt_wait_site().
  */
 #ifndef FXT_WRITER_WAITS_H
 #define FXT_WRITER_WAITS_H
 
 #include "writer/format/encode.h"
 #include "writer/format/inherited.h"
+#include "writer/shared/control.h"
 #include "writer/shared/slot.h"
 
 /* The subject of a wait. */
@@ -131,11 +132,46 @@ enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
  * indices of inherited calls are smaller too (inherited.h). */
 #define FXT_WAIT_FIRST (FXT_INHERITED_BIT | FXT_STRING_LOCAL_FIRST)
 
-#define FXT_WAIT_WORDS 16 /* words of the longest record of a wait */
+#define FXT_WAIT_WORDS 20 /* words of the longest record of a wait */
 
 static inline uint64_t fxt_wait_ref(enum fxt_wait wait, uint64_t object)
 {
 	return object << FXT_FRAME_INDEX_BITS | (FXT_WAIT_FIRST + (uint64_t)wait);
+}
+
+/*
+ * The call site of a wait's frame: the string index of the object's symbol, or 0, and above
+ * it the thread that has the object when the wait begins (fxt_holder()), or 0. Its upper 16
+ * bits stay free for the states of the filter.
+ */
+#define FXT_WAIT_SYMBOL_BITS 16
+
+static inline uint64_t fxt_wait_site(uint32_t symbol, uint32_t holder)
+{
+	return symbol | (uint64_t)holder << FXT_WAIT_SYMBOL_BITS;
+}
+
+/*
+ * The koid of a thread in 32 bits; 0: it does not fit. Bit 31 stands for the number of the
+ * process in the koid's upper half (thread_set_koid() in threads.c). A koid does not fit if
+ * the process has given the thread's id to 512 threads before.
+ */
+static inline uint32_t fxt_holder(uint64_t process_koid, uint64_t koid)
+{
+	uint64_t process = process_koid & ((1u << FXT_TID_BITS) - 1);
+
+	if (koid >> 31 == 0)
+		return (uint32_t)koid;
+	koid ^= process << 40;
+	return koid >> 31 == 1 ? (uint32_t)koid : 0;
+}
+
+/* The koid again. */
+static inline uint64_t fxt_holder_koid(uint64_t process_koid, uint32_t holder)
+{
+	uint64_t process = process_koid & ((1u << FXT_TID_BITS) - 1);
+
+	return holder >> 31 ? holder ^ process << 40 : holder;
 }
 
 /* Whether a frame's reference belongs to a wait. */
@@ -159,10 +195,10 @@ uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count);
 
 /*
  * Writes the duration event of a wait: a Duration Complete that ends at `end`, or a
- * Duration Begin. The frame may change during the call. Returns the size in words, at most
- * FXT_WAIT_WORDS.
+ * Duration Begin. The process is the waiting thread's. The frame may change during the call.
+ * Returns the size in words, at most FXT_WAIT_WORDS.
  */
-uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, struct fxt_thread thread,
-        const struct fxt_frame *frame, bool is_abandoned, uint64_t end);
+uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, uint64_t process_koid,
+        struct fxt_thread thread, const struct fxt_frame *frame, bool is_abandoned, uint64_t end);
 
 #endif

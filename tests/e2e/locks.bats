@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# Who holds the locks that threads wait for, against what programs know of themselves.
+
+load helpers
+
+setup_file()
+{
+	compiled_for_all threads/holders threads/shared_lock
+}
+
+# held SCENE KIND: holders' own word against fxt last and fxt locks, once it was killed.
+held()
+{
+	fxtrun -o held.fxt holders "$1" "$2" >out 2>err 3>&- &
+	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
+	wait $! || true
+	judge "$1 $2"
+}
+
+# judge WHAT: the same of held.fxt and what the program printed into out.
+judge()
+{
+	fxt check held.fxt
+	fxt last --json held.fxt >last.json
+	fxt locks held.fxt >locks
+	grep -P '\t' out >expected
+	python3 - "$1" <<-'END' || { cat expected locks last.json; return 1; }
+		import json, re, sys
+		rows = [line.rstrip("\n").split("\t") for line in open("expected")]
+		expected = sorted((int(waiter), lock, holder, verdict) for waiter, lock, holder, verdict in rows)
+		holders, verdicts, calls = {}, {}, {}
+		for table in json.load(open("last.json"))["traces"][0]["tables"]:
+		    waits = [row for row in table["rows"] if row.get("object")]
+		    if table["name"] != "open" or not waits:
+		        continue
+		    koid = int(re.match(r"thread (\d+)", table["of"]).group(1))
+		    holders[koid] = (waits[0]["object"], str(waits[0].get("holder_koid") or "unknown"))
+		for line in open("locks"):
+		    if match := re.match(r"(deadlock, it seems|never got): thread (\d+) ", line):
+		        verdicts[int(match.group(2))] = "dead" if match.group(1) != "never got" else "waits"
+		# The handle of a joined thread has no name.
+		found = sorted((koid, "join" if lock.startswith("0x") else lock, holder, verdicts.get(koid, "none"))
+		               for koid, (lock, holder) in holders.items())
+		assert found == expected, (sys.argv[1], found, expected)
+	END
+}
+
+@test "who holds a lock that a thread waits for is known, and a deadlock is a closed circle of holders" {
+	for scene in two three itself busy chain beside joined ended; do
+		held $scene plain
+	done
+	grep '^never got: .* red, held by thread [0-9]* .*, which has ended, in take_red$' locks
+}
+
+@test "the holder is known for locks of every kind" {
+	for kind in robust recursive rwlock c11; do
+		held two $kind
+		held busy $kind
+	done
+	# In a circle of these the kernel refuses the last wait, and libc sleeps elsewhere.
+	held chain inherits
+}
+
+@test "a lock that went to another thread while its waiter waited is not held by the one before" {
+	held barged plain
+	held barged rwlock
+}
+
+@test "a lock that was taken before recording began has its holder" {
+	export XDG_RUNTIME_DIR=$PWD
+	mkfifo go
+	fxtrun --start=paused --session=late -o held.fxt holders two plain late <go >out 2>err 3>&- &
+	exec 5>go
+	await held out
+	fxtctl --session=late start
+	echo >&5
+	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
+	wait $! || true
+	judge late
+}
+
+@test "a lock that two processes share: the holder is a thread of the other process" {
+	fxtrun -o shared.fxt shared_lock >out
+	fxt check shared.fxt
+	fxt locks --json shared.fxt >locks.json
+	python3 - $(cat out) <<-'END'
+		import json, sys
+		waiter, holder = map(int, sys.argv[1:])
+		blames = json.load(open("locks.json"))["traces"][0]["tables"][1]["rows"]
+		assert [(row["waiter_koid"], row["holder_koid"]) for row in blames] == [(waiter, holder)], blames
+	END
+}
