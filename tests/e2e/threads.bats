@@ -104,7 +104,7 @@ arrows()
 	sound trace.fxt
 	fxt dump trace.fxt >dump
 	# All by one thread, except for the barrier, at which two wait.
-	sed -En 's/.*thread=([0-9]+)\/([0-9]+) .*duration-complete.*/&/; s/.* duration-complete thread=([0-9]+)\/([0-9]+) .*category="sync" name="([a-z0-9_]+)" \{object=pointer:[^,]*(, symbol="([^"]*)")?(, holder=koid:[0-9]+)?\}$/\1 \2 \3 \5/p' dump |
+	sed -En 's/.*thread=([0-9]+)\/([0-9]+) .*duration-complete.*/&/; s/.* duration-complete thread=([0-9]+)\/([0-9]+) .*category="sync" name="([a-z0-9_]+)" \{object=pointer:[^,]*(, symbol="([^"]*)")?(, holder=koid:[0-9]+( "[^"]*")?)?\}$/\1 \2 \3 \5/p' dump |
 		awk -v OFS='\t' '$1 != $2 { print $3, $4 } $1 == $2 { others = others $3 } END { exit others != "pthread_barrier_wait" }' >waits
 	grep $'\t' traced.out | sed -E 's/(on_heap|thread)$//' | diff - waits
 	[ "$(grep -c 'flow-end.*category="sync"' dump)" = "$(wc -l <waits)" ]
