@@ -71,3 +71,8 @@ uint64_t fxt_options_buffer_bytes(
 	}
 	return is_program ? o->buffer_bytes : o->descendant_buffer_bytes;
 }
+
+bool fxt_options_want_heap(const struct fxt_options *options)
+{
+	return options->heap_mode != FXT_HEAP_OFF && options->heap_mode != FXT_HEAP_AUTO;
+}

@@ -112,6 +112,9 @@ bool fxt_options_elide_calls(const struct fxt_options *options);
  */
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *options);
 
+/* True if the heap is to be recorded of programs without instrumentation too. */
+bool fxt_options_want_heap(const struct fxt_options *options);
+
 /* The size limit for the trace of a circular session. The trace may exceed it if the
  * processes left at the end have more data. */
 uint64_t fxt_options_total_bytes(const struct fxt_options *options);

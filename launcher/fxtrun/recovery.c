@@ -324,6 +324,7 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 		fxt_say("%s", line);
 	r->totals.bytes_unwritten = r->archive.bytes_lost;
 	r->totals.without_calls = !fxt_categories_have(&o->categories, "function");
+	r->totals.wants_heap = fxt_options_want_heap(o);
 	r->totals.has_kept_old = r->output->has_kept_old;
 	fxt_summary(line, sizeof(line), &r->totals, o->program[0], r->output->name, r->bytes);
 	fxt_say("recovered: %s", line);

@@ -414,6 +414,7 @@ void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 {
 	*totals = s->gone ? s->gone->totals : (struct fxt_totals){0};
 	totals->without_calls = !fxt_categories_have(&s->config.options->categories, "function");
+	totals->wants_heap = fxt_options_want_heap(s->config.options);
 	for (uint32_t i = 0; i < s->count; i++)
 		fxt_totals_add_ended(totals, s->providers[i]);
 	fxt_session_join_images(s, totals);

@@ -58,6 +58,7 @@ struct fxt_totals {
 	uint64_t processes_dropped;
 	uint32_t processes, refused, still_running;
 	bool without_calls; /* the category of calls was not requested */
+	bool wants_heap;    /* the heap of any program was requested */
 	bool has_calls;     /* there are calls of functions among the events, or were elided */
 	/* Of the program's file, known only if there are no calls: it defines the hooks
 	 * itself; it is compiled so that its calls are recorded. */

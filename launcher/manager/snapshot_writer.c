@@ -158,6 +158,7 @@ static int snapshot_write_raw(
 	if (s->gone)
 		result->totals = s->gone->totals;
 	result->totals.without_calls = !fxt_categories_have(&s->config.options->categories, "function");
+	result->totals.wants_heap = fxt_options_want_heap(s->config.options);
 	if (fd < 0)
 		return -1;
 	if (!snapshot_copy_archive(&s->archive, fd))

@@ -83,6 +83,7 @@ static void summary_add_lost(struct line *line, const struct fxt_totals *totals)
 bool fxt_summary_lacks_calls(const struct fxt_totals *totals)
 {
 	return !totals->has_calls && totals->processes > 0 && !totals->without_calls &&
+	       !(totals->wants_heap && totals->events > 0) &&
 	       totals->losses.lost + totals->losses.overwritten == 0;
 }
 

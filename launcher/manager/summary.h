@@ -13,7 +13,7 @@ void fxt_summary(char *line, size_t line_bytes, const struct fxt_totals *totals,
         const char *output, uint64_t output_bytes);
 
 /* True if calls were to be recorded, and none was made or lost: the line then says why that
- * may be. */
+ * may be. False if the heap of any program was requested, and there is some of it. */
 bool fxt_summary_lacks_calls(const struct fxt_totals *totals);
 
 /* Writes a line on a function that was muted, such as "muted by --auto: leaf since 412.345

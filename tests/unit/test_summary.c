@@ -79,6 +79,9 @@ static void hints(void **state)
 	        "2 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(no calls: is ./prog compiled with -finstrument-functions or "
 	        "-fpatchable-function-entry=5?)");
+	/* Its heap is what was asked for. */
+	check((struct fxt_totals){.events = 2, .threads = 1, .processes = 1, .wants_heap = true}, 1016,
+	        "2 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt");
 	check((struct fxt_totals){.events = 2, .threads = 1, .processes = 1, .is_instrumented = true}, 1016,
 	        "2 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(no calls: ./prog made none while it was recorded, or all are excluded)");
