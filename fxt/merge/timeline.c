@@ -179,12 +179,33 @@ static void timeline_take_lines(
 	timeline_find_anchors(t, clocks, count);
 }
 
+static bool timeline_has_anchors(const struct fxt_merge_clock *clocks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (clocks[i].has_anchor || clocks[i].rate > UINT64_C(1) << 62)
+			return true;
+	return false;
+}
+
+static void timeline_take_ticks(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count)
+{
+	t->by = FXT_MERGE_BY_TICKS;
+	t->rate = FXT_NS_PER_SECOND;
+	for (size_t i = 0; i < count; i++)
+		clocks[i].line =
+		        (struct fxt_merge_line){.span_ticks = clocks[i].rate, .span_ns = FXT_NS_PER_SECOND};
+}
+
 int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count,
         bool may_be_realtime, char *error, size_t error_bytes)
 {
 	const struct fxt_merge_clock *other = NULL;
 
 	*t = (struct fxt_merge_timeline){0};
+	if (!timeline_has_anchors(clocks, count)) {
+		timeline_take_ticks(t, clocks, count);
+		return 0;
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (!clocks[i].has_anchor) {
 			snprintf(error, error_bytes,
@@ -215,10 +236,12 @@ void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text,
 	static const char *const by[] = {[FXT_MERGE_BY_COUNTER] = "the processor's counter: in exact order",
 	        [FXT_MERGE_BY_MONOTONIC] = "CLOCK_MONOTONIC, to",
 	        [FXT_MERGE_BY_REALTIME] =
-	                "the time of day, as exact as the machines' clocks were set, and to"};
+	                "the time of day, as exact as the machines' clocks were set, and to",
+	        [FXT_MERGE_BY_TICKS] =
+	                "their own clocks, as if these were one: they do not say when they were recorded"};
 	int bytes = snprintf(text, text_bytes, "by %s", by[t->by]);
 
-	if (t->by != FXT_MERGE_BY_COUNTER)
+	if (t->by == FXT_MERGE_BY_MONOTONIC || t->by == FXT_MERGE_BY_REALTIME)
 		bytes += snprintf(text + bytes, text_bytes - (size_t)bytes, " %s where each began and ended",
 		        fxt_time_text((double)t->error_ns).text);
 	if (t->open)

@@ -1,6 +1,6 @@
 /*
  * Puts several traces on one timeline by their anchors (writer/format/anchor.h): converts
- * the ticks of each to those of the merged trace. There are three ways.
+ * the ticks of each to those of the merged trace. There are four ways.
  *
  * Counter: all traces are from one boot of one machine, and all ticks are of its counter.
  * Ticks stay as they are, under one rate for all, so any two events are in the order in
@@ -13,6 +13,9 @@
  * Time of day: as CLOCK_MONOTONIC, for traces of several machines or boots, which are
  * aligned by CLOCK_REALTIME. The result is as exact as the clocks of these machines were
  * set.
+ *
+ * Their own ticks: no trace has an anchor, as traces of other producers. Each says only how
+ * many ticks a second has, so all count from one moment.
  */
 #ifndef FXT_FXT_MERGE_TIMELINE_H
 #define FXT_FXT_MERGE_TIMELINE_H
@@ -40,7 +43,7 @@ struct fxt_merge_clock {
 	struct fxt_merge_line line;
 };
 
-enum fxt_merge_by { FXT_MERGE_BY_COUNTER, FXT_MERGE_BY_MONOTONIC, FXT_MERGE_BY_REALTIME };
+enum fxt_merge_by { FXT_MERGE_BY_COUNTER, FXT_MERGE_BY_MONOTONIC, FXT_MERGE_BY_REALTIME, FXT_MERGE_BY_TICKS };
 
 struct fxt_merge_timeline {
 	enum fxt_merge_by by;
@@ -49,7 +52,7 @@ struct fxt_merge_timeline {
 	uint64_t error_ns;
 	/* a trace that lacks its end's anchor, so its rate is less exact; NULL: none */
 	const struct fxt_merge_clock *open;
-	struct fxt_anchor first, last; /* the merged trace's own */
+	struct fxt_anchor first, last; /* the merged trace's own; none by ticks */
 };
 
 /* True if two traces are from the same boot of the same machine and use the same clock. */

@@ -269,6 +269,9 @@ static void merge_put_state(struct merge *m, const struct fxt_merge_input *input
 		state.processes_dropped += inputs[i].state.processes_dropped;
 		state.records_dropped += inputs[i].state.records_dropped;
 	}
+	/* By this record a trace is one of fxtrun's. */
+	if (m->timeline->by == FXT_MERGE_BY_TICKS && state.is_finished == FXT_ARCHIVE_FINISHED)
+		return;
 	merge_put_blob(m, FXT_ARCHIVE_STATE_BLOB, FXT_BLOB_DATA, &state, sizeof(state));
 }
 
@@ -319,7 +322,9 @@ static void merge_put_head(struct merge *m, const struct fxt_merge_input *inputs
 
 	merge_put(m, record, fxt_put_magic(record, 1));
 	merge_put_state(m, inputs, count);
-	merge_put_blob(m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &m->timeline->first, sizeof(m->timeline->first));
+	if (m->timeline->by != FXT_MERGE_BY_TICKS)
+		merge_put_blob(
+		        m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &m->timeline->first, sizeof(m->timeline->first));
 	merge_put_blob(m, FXT_MERGED_BLOB, FXT_BLOB_DATA, said, strlen(said));
 	merge_put_cut(m, inputs, clocks, count);
 }
@@ -356,6 +361,7 @@ void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const stru
 	fxt_function_tracks_free(&m.functions);
 	fxt_open_calls_describe(&m.open_calls, timeline->rate, merge_put_open_calls, &m);
 	fxt_open_calls_free(&m.open_calls);
-	merge_put_blob(&m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &timeline->last, sizeof(timeline->last));
+	if (timeline->by != FXT_MERGE_BY_TICKS)
+		merge_put_blob(&m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &timeline->last, sizeof(timeline->last));
 	free(m.record);
 }

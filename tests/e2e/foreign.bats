@@ -162,3 +162,24 @@ imported()
 		done
 	done
 }
+
+@test "traces of other producers are merged by their own clocks, with all of both" {
+	local name
+
+	foreign ends_first_around objects
+	python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+from foreign import *
+t = Trace(rate=3 * 10**9)
+t.event(COMPLETE, 3000, extra=6000)
+open("fast.fxt", "wb").write(t.data)' "$root/tests/independent"
+	fxt merge -o merged.fxt ends_first_around.fxt fast.fxt objects.fxt >said
+	grep -q '^merged.fxt: 3 traces on one timeline, by their own clocks' said
+	fxt check merged.fxt | grep '^merged.fxt: ok, '
+	for name in ends_first_around fast objects; do
+		slices $name.fxt
+	done | cut -f 3- | sort >apart
+	slices merged.fxt | cut -f 3- | sort | diff apart -
+	fxt dump merged.fxt | grep -q '{self=pointer:0xdef "Button", on=koid:500 "port"}$'
+}
