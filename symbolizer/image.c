@@ -358,12 +358,14 @@ static int look_up_name(struct fxt_image *image, struct fxt_location *function, 
 
 	if (symbol) {
 		function->name_bytes = fxt_demangle(symbol->name, name);
+		function->is_local = symbol->is_local;
 		return 0;
 	}
 	failed = find_source(image, function->address, &source);
 	if (!failed)
 		failed = take_source(function, &source);
 	function->is_located = true;
+	function->is_local = true;
 	function->name_bytes = source.name ? fxt_demangle(source.name, name) : 0;
 	return failed;
 }

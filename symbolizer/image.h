@@ -28,6 +28,8 @@ struct fxt_location {
 	                    * or "/proc/self/fd/3+0x1139" for a module of such a path */
 	size_t name_bytes; /* 1 to FXT_STRING_MAX_BYTES */
 	bool known;
+	bool is_local;    /* other functions of the module may have the same name: static ones of other
+	                * source files */
 	bool is_located;  /* the source position was looked up: file and line are valid */
 	const char *file; /* NULL = unknown; valid UTF-8, as are the two below */
 	uint32_t line;    /* 0 = unknown */

@@ -35,11 +35,36 @@ static struct fxt_string inline_text(const char *text)
 	return fxt_string_inline(text, strlen(text));
 }
 
+static struct fxt_argument module_of(const struct fxt_location *function)
+{
+	return fxt_argument_string(inline_text("module"), inline_text(function->module));
+}
+
+static struct fxt_argument offset_of(const struct fxt_location *function)
+{
+	return fxt_argument_uint64(inline_text("offset"), function->address);
+}
+
+size_t fxt_naming_identity(uint64_t *to, size_t room, uint64_t process, uint64_t address, uint32_t index,
+        const struct fxt_location *function)
+{
+	struct fxt_argument arguments[2];
+	size_t count = 0;
+
+	if (!function->module)
+		return 0;
+	arguments[count++] = module_of(function);
+	if (function->is_local)
+		arguments[count++] = offset_of(function);
+	return fxt_put_userspace_object(
+	        to, room, fxt_thread_inline(process, 0), address, fxt_string_index(index), arguments, count);
+}
+
 size_t fxt_naming_object(uint64_t *to, uint64_t process, uint64_t address, struct fxt_string name,
         const struct fxt_location *function)
 {
 	struct fxt_thread owner = fxt_thread_inline(process, 0);
-	struct fxt_argument arguments[4];
+	struct fxt_argument arguments[5];
 	size_t count = 0, words;
 
 	if (function->file)
@@ -47,11 +72,12 @@ size_t fxt_naming_object(uint64_t *to, uint64_t process, uint64_t address, struc
 	if (function->line)
 		arguments[count++] = fxt_argument_uint32(inline_text("line"), function->line);
 	if (function->module)
-		arguments[count++] =
-		        fxt_argument_string(inline_text("module"), inline_text(function->module));
+		arguments[count++] = module_of(function);
 	if (function->build_id && function->build_id[0])
 		arguments[count++] =
 		        fxt_argument_string(inline_text("build_id"), inline_text(function->build_id));
+	if (function->module && function->is_local)
+		arguments[count++] = offset_of(function);
 	words = fxt_put_userspace_object(to, FXT_RECORD_MAX_WORDS, owner, address, name, arguments, count);
 	return words ? words
 	             : fxt_put_userspace_object(to, FXT_RECORD_MAX_WORDS, owner, address, name, NULL, 0);

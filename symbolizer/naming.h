@@ -21,9 +21,20 @@ size_t fxt_naming_event(uint64_t *to, const struct fxt_record *record, const str
         const struct fxt_location *function);
 
 /*
+ * Writes the userspace-object record that says which function a string index means: pointer
+ * = its address in the process, name = the index, and the arguments module and, if the
+ * module may have several functions of that name, offset (fxt_location.address). It follows
+ * the string record. Without it readers could not tell functions of equal names apart.
+ * Returns 0 for a function in no module, and if the record would be larger than `room`
+ * words.
+ */
+size_t fxt_naming_identity(uint64_t *to, size_t room, uint64_t process, uint64_t address, uint32_t index,
+        const struct fxt_location *function);
+
+/*
  * Writes the userspace-object record with a function's source position: pointer = its
  * address in the process, name, and as far as they are known the arguments file, line,
- * module and build_id. A record that would be too large has no arguments.
+ * module, build_id, and offset as above. A record that would be too large has no arguments.
  */
 size_t fxt_naming_object(uint64_t *to, uint64_t process, uint64_t address, struct fxt_string name,
         const struct fxt_location *function);

@@ -154,31 +154,42 @@ static const struct fxt_location *location_of(
 	return function;
 }
 
-static int describe_location(
-        struct rewrite *rewrite, uint64_t address, uint32_t name, const struct fxt_location *function)
+static bool is_described(const struct rewrite *rewrite, const struct fxt_markup *pc)
 {
-	size_t words = fxt_naming_object(
-	        rewrite->record, rewrite->provider->process, address, fxt_string_index(name), function);
+	const struct described key = {pc->address, pc->module};
 
+	return tfind(&key, &rewrite->provider->described, compare_described) != NULL;
+}
+
+/* Writes a function's source position, which says too which function the string index means
+ * from here on. */
+static int describe(struct rewrite *rewrite, const struct fxt_markup *pc, uint32_t index,
+        const struct fxt_location *function)
+{
+	struct described *described = malloc(sizeof(*described));
+	size_t words;
+
+	if (!described)
+		return ENOMEM;
+	*described = (struct described){pc->address, pc->module};
+	if (!tsearch(described, &rewrite->provider->described, compare_described)) {
+		free(described);
+		return ENOMEM;
+	}
+	words = fxt_naming_object(
+	        rewrite->record, rewrite->provider->process, pc->address, fxt_string_index(index), function);
 	fxt_function_tracks_add(&rewrite->functions, rewrite->provider->process, function);
 	return fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
 }
 
-static int describe_once(struct rewrite *rewrite, const struct fxt_markup *pc, uint32_t name,
-        const struct fxt_location *function)
+/* The same, without the source position. */
+static int identify(
+        struct rewrite *rewrite, uint64_t address, uint32_t index, const struct fxt_location *function)
 {
-	const struct described key = {pc->address, pc->module};
-	void **described = &rewrite->provider->described;
+	size_t words = fxt_naming_identity(
+	        rewrite->record, FXT_RECORD_MAX_WORDS, rewrite->provider->process, address, index, function);
 
-	if (rewrite->provider->process_is == PROCESS_UNKNOWN || tfind(&key, described, compare_described))
-		return 0;
-	struct described *copy = malloc(sizeof(*copy));
-
-	if (!copy || !tsearch(memcpy(copy, &key, sizeof(key)), described, compare_described)) {
-		free(copy);
-		return ENOMEM;
-	}
-	return describe_location(rewrite, pc->address, name, function);
+	return fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
 }
 
 static bool has_filter(const struct rewrite *rewrite)
@@ -214,9 +225,11 @@ static int rewrite_string(
 	if (!function)
 		return failed;
 	failed = replace_record(rewrite, record, fxt_naming_string(rewrite->record, index, function));
-	if (failed || index >= FXT_STRING_LOCAL_FIRST)
+	if (failed || rewrite->provider->process_is == PROCESS_UNKNOWN)
 		return failed;
-	return describe_once(rewrite, &pc, index, function);
+	if (index >= FXT_STRING_LOCAL_FIRST || is_described(rewrite, &pc))
+		return identify(rewrite, pc.address, index, function);
+	return describe(rewrite, &pc, index, function);
 }
 
 static int rewrite_event(

@@ -91,6 +91,7 @@ static void add_symbols(struct fxt_symbols *symbols, const struct symbol_table *
 		        .size = symbol.st_size > UINT64_MAX - symbol.st_value ? 0 : symbol.st_size,
 		        .name = name,
 		        .rank = rank_of(&symbol),
+		        .is_local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
 		        .is_indirect = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
 		};
 	}
@@ -206,6 +207,7 @@ static void add_slots(struct fxt_symbols *symbols, const struct fxt_plt *plt)
 		if (function)
 			*next++ = (struct fxt_symbol){.address = plt->slots[i].address,
 			        .name = function->name,
+			        .is_local = function->is_local,
 			        .rank = function->rank};
 	}
 	symbols->count = (size_t)(next - symbols->table);

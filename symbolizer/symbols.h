@@ -17,6 +17,7 @@ struct fxt_symbol {
 	const char *name; /* as in the table, inside the mapped file */
 	/* the nearest symbol before this one that ends after it; its own index: none */
 	uint32_t enclosing;
+	bool is_local;    /* other symbols of the module may have the same name */
 	bool is_indirect; /* its address is the address of its resolver */
 	uint8_t rank;     /* among aliases, the symbol of highest rank gives the name */
 };

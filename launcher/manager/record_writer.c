@@ -136,6 +136,8 @@ static bool record_writer_fill_in(struct fxt_record_writer *w, const struct fxt_
 	if (!fxt_names_wait(w->resolver, w->names, &late->pc, ns, &function))
 		return false;
 	words = fxt_naming_string(record, late->index, &function);
+	words += fxt_naming_identity(record + words, FXT_RECORD_MAX_WORDS - words, w->collector->process_koid,
+	        late->pc.address, late->index, &function);
 	if (words <= LATE_WORDS) {
 		fxt_archive_note_room(w->archive, (LATE_WORDS - words) * 8);
 		record_writer_pad(w, record, words);
@@ -198,6 +200,10 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 	if (w->excluded)
 		w->excluded[index] = fxt_record_filter_excludes(w->filter, &function);
 	record_writer_gather(w, named, fxt_naming_string(named, index, &function), true);
+	record_writer_gather(w, named,
+	        fxt_naming_identity(named, FXT_RECORD_MAX_WORDS, w->collector->process_koid, pc.address,
+	                index, &function),
+	        true);
 	if (index < FXT_STRING_LOCAL_FIRST)
 		fxt_names_are_written(w->resolver, w->names, &pc);
 	return true;

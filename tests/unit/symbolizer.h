@@ -314,7 +314,9 @@ static inline const char *string_of(const struct finished *f, unsigned index)
 
 struct object {
 	unsigned count; /* of records for this pointer; the last one is described */
-	uint64_t process;
+	/* of further ones, which say no more than what a string index means */
+	unsigned identities, identity;
+	uint64_t process, offset;
 	unsigned name;
 	uint32_t line;
 	char file[PATH_MAX], module[PATH_MAX], build_id[200];
@@ -337,8 +339,13 @@ static inline void take_argument(struct object *object, const uint64_t *argument
 			fail_msg("unexpected argument %.4s", name);
 		break;
 	case 6:
-		assert_memory_equal(name, "module", 6);
-		text = object->module;
+		if (memcmp(name, "offset", 6) == 0) {
+			assert_int_equal(type, 4);
+			object->offset = argument[2];
+		} else {
+			assert_memory_equal(name, "module", 6);
+			text = object->module;
+		}
 		break;
 	case 8:
 		assert_memory_equal(name, "build_id", 8);
@@ -362,7 +369,12 @@ static inline struct object object_of(const struct finished *f, uint64_t pointer
 	for (EACH_RECORD(f, record)) {
 		if (bits(*record, 0, 3) != 6 || record[1] != pointer)
 			continue;
-		object = (struct object){.count = object.count + 1, .process = record[2]};
+		struct object before = object;
+
+		object = (struct object){.count = object.count + 1,
+		        .identities = object.identities,
+		        .identity = object.identity,
+		        .process = record[2]};
 		assert_int_equal(bits(*record, 16, 23), 0);
 		object.name = (unsigned)bits(*record, 24, 39);
 		const uint64_t *argument = record + 3;
@@ -372,6 +384,13 @@ static inline struct object object_of(const struct finished *f, uint64_t pointer
 			argument += bits(*argument, 4, 15);
 		}
 		assert_ptr_equal(argument, record + bits(*record, 4, 15));
+		if (object.module[0] && !object.build_id[0] && before.count > 0) {
+			assert_string_equal(object.module, before.module);
+			assert_int_equal(object.offset, before.offset);
+			before.identities++;
+			before.identity = object.name;
+			object = before;
+		}
 	}
 	return object;
 }
