@@ -149,8 +149,8 @@ static void options_print_unnamed(const struct fxt_tables *t)
 {
 	uint64_t functions = 0;
 
-	for (size_t i = 0; i < t->string_count; i++)
-		functions += fxt_begins_with(t->strings[i], "{{{pc:");
+	for (uint32_t i = 0; i < t->string_count; i++)
+		functions += !fxt_tables_identity(t, i) && fxt_begins_with(t->strings[i], "{{{pc:");
 	if (functions > 0)
 		fxt_print_note("%" PRIu64 " function%s appear%s by address: fxt symbolize adds the names",
 		        functions, fxt_plural(functions), functions == 1 ? "s" : "");
@@ -188,11 +188,11 @@ static void options_print_nameless(const struct fxt_tables *t)
 	uint64_t functions[MODULES] = {0};
 	size_t count = 0;
 
-	for (size_t i = 0; i < t->string_count; i++) {
+	for (uint32_t i = 0; i < t->string_count; i++) {
 		struct fxt_span module = options_nameless_module(t->strings[i]);
 		size_t at = 0;
 
-		if (module.bytes == 0)
+		if (module.bytes == 0 || fxt_tables_identity(t, i))
 			continue;
 		while (at < count && !fxt_spans_equal(modules[at], module))
 			at++;

@@ -120,8 +120,9 @@ static void suggest_print_functions(struct suggestion *s)
  * name of members, or it has a star. */
 static bool suggest_is_for_others(const struct suggestion *s, const struct fxt_function *f)
 {
-	const struct fxt_span *names = s->scan->tables.strings;
-	char *glob = strndup(names[f->name].data, names[f->name].bytes);
+	const struct fxt_tables *t = &s->scan->tables;
+	struct fxt_span name = fxt_tables_plain(t, f->name);
+	char *glob = strndup(name.data, name.bytes);
 	struct fxt_patterns patterns = {0};
 	bool is_for_others = !glob || fxt_patterns_add(&patterns, glob) != NULL;
 
@@ -129,7 +130,8 @@ static bool suggest_is_for_others(const struct suggestion *s, const struct fxt_f
 		const struct fxt_function *other = &s->all.items[i];
 
 		is_for_others = !other->of_tracer && other->name != f->name &&
-		                fxt_patterns_match(&patterns, names[other->name]);
+		                !fxt_spans_equal(fxt_tables_plain(t, other->name), name) &&
+		                fxt_patterns_match(&patterns, fxt_tables_plain(t, other->name));
 	}
 	fxt_patterns_free(&patterns);
 	free(glob);
@@ -140,7 +142,7 @@ static bool suggest_is_for_others(const struct suggestion *s, const struct fxt_f
  * regular expression. */
 static void suggest_print_pattern(FILE *out, const struct suggestion *s, const struct fxt_function *f)
 {
-	struct fxt_span name = s->scan->tables.strings[f->name];
+	struct fxt_span name = fxt_tables_plain(&s->scan->tables, f->name);
 	bool is_regex = suggest_is_for_others(s, f);
 
 	fputs(is_regex ? "'/^" : "'", out);

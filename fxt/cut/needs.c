@@ -126,6 +126,29 @@ static void needs_functions(struct fxt_needs *n, uint32_t name)
 		needs_put_function(n, function);
 }
 
+/* The address under which a function's identity is noted (symbolizer/naming.h). */
+#define IDENTITY UINT64_MAX
+
+/* Writes who the function is that an index means. Must follow each record of its string. */
+static void needs_identity(struct fxt_needs *n, uint32_t name, uint16_t index)
+{
+	uint64_t era = fxt_sections_own(&n->sections)->era, record[FXT_RECORD_MAX_WORDS];
+	const struct fxt_needs_function *identity = needs_find_function(n, era, name, IDENTITY, false);
+
+	if (!identity)
+		return;
+	memcpy(record, identity->record.words, identity->record.size * sizeof(*record));
+	record[0] = fxt_userspace_object_renamed(record[0], index);
+
+	const struct fxt_record renamed = {.words = record, .size = identity->record.size};
+	struct fxt_view view;
+
+	if (fxt_decode(&renamed, &view) != NULL)
+		return;
+	needs_of(n, &renamed, &view);
+	needs_put(n, record, renamed.size);
+}
+
 static void needs_string(struct fxt_needs *n, struct fxt_string string)
 {
 	const struct fxt_provider_tables *p = n->sections.tables.provider;
@@ -144,6 +167,7 @@ static void needs_string(struct fxt_needs *n, struct fxt_string string)
 	needs_put(n, record,
 	        fxt_put_string(record, FXT_RECORD_MAX_WORDS, string.ref, text.data,
 	                fxt_utf8_cut(text.data, text.bytes, FXT_STRING_MAX_BYTES)));
+	needs_identity(n, id, string.ref);
 	needs_functions(n, id);
 }
 
@@ -225,13 +249,22 @@ static void needs_on_node(struct fxt_needs *n, const struct fxt_view *view)
 
 /* ---- records ---- */
 
-/* Notes the place of a function in the source. Objects of a heap have none, and are
- * ignored. */
+/* Notes the identity of a function, or its place in the source. Objects of a heap have none,
+ * and are ignored. */
 static void needs_on_function(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
 {
 	uint64_t era = fxt_sections_own(&n->sections)->era, address = view->userspace_object.pointer;
-	uint32_t name = fxt_tables_string(&n->sections.tables, view->userspace_object.name);
+	uint32_t name = fxt_tables_described(&n->sections.tables, view);
 
+	if (!(view->userspace_object.name.ref & FXT_STRING_INLINE_BIT) &&
+	        fxt_tables_identity(&n->sections.tables, name) &&
+	        !needs_find_function(n, era, name, IDENTITY, false)) {
+		struct fxt_needs_function *identity = needs_add_function(n, era, name, IDENTITY);
+
+		identity->record = *r;
+		identity->is_written = true; /* with each string */
+		return;
+	}
 	if (address == 0 || !fxt_needs_is_function(&n->sections.tables, view) ||
 	        needs_find_function(n, era, name, address, false))
 		return;
@@ -245,7 +278,7 @@ static void needs_on_function(struct fxt_needs *n, const struct fxt_record *r, c
 bool fxt_needs_claim_object(struct fxt_needs *n, const struct fxt_view *view)
 {
 	uint64_t era = fxt_sections_own(&n->sections)->era, address = view->userspace_object.pointer;
-	uint32_t name = fxt_tables_string(&n->sections.tables, view->userspace_object.name);
+	uint32_t name = fxt_tables_described(&n->sections.tables, view);
 	struct fxt_needs_function *function = needs_find_function(n, era, name, address, false);
 	bool is_written = function && function->is_written;
 

@@ -151,8 +151,8 @@ void fxt_export_chrome_json(struct fxt_export *e)
 		chrome_object_name(&c, &scan.tables, FXT_OBJECT_PROCESS, scan.tables.threads[i]);
 		chrome_object_name(&c, &scan.tables, FXT_OBJECT_THREAD, scan.tables.threads[i]);
 	}
+	fxt_export_events(e, &scan, chrome_event, &c);
 	fxt_scan_free(&scan);
-	fxt_export_events(e, chrome_event, &c);
 	fputs("\n]}\n", e->out);
 	for (size_t i = 0; i < c.text_count; i++)
 		free(c.texts[i].json);

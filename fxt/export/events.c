@@ -54,7 +54,8 @@ static void events_plain_call(
 		visit(state, &event);
 }
 
-void fxt_export_events(struct fxt_export *e, fxt_export_visit *visit, void *state)
+void fxt_export_events(
+        struct fxt_export *e, const struct fxt_scan *scan, fxt_export_visit *visit, void *state)
 {
 	struct fxt_archive archive;
 	struct fxt_tables tables;
@@ -70,6 +71,7 @@ void fxt_export_events(struct fxt_export *e, fxt_export_visit *visit, void *stat
 	struct fxt_cursor cursor = fxt_cursor(&archive);
 
 	fxt_tables_init(&tables);
+	tables.settled_by = &scan->tables;
 	while (fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0])) {
 			events_plain_call(&tables, r.words, visit, state);

@@ -23,8 +23,9 @@ typedef void fxt_export_visit(void *state, const struct fxt_export_event *event)
  * caller frees the scan. */
 void fxt_export_scan(struct fxt_export *e, struct fxt_scan *scan);
 
-/* Reads the events, each once. */
-void fxt_export_events(struct fxt_export *e, fxt_export_visit *visit, void *state);
+/* Reads the events, each once. Functions have the texts that they have in the scan. */
+void fxt_export_events(
+        struct fxt_export *e, const struct fxt_scan *scan, fxt_export_visit *visit, void *state);
 
 /* A flow's id for formats with one id space for all processes. */
 uint64_t fxt_export_flow_id(const struct fxt_export_event *event);

@@ -351,8 +351,8 @@ void fxt_export_perfetto(struct fxt_export *e)
 			        &p, &scan.tables, FXT_OBJECT_PROCESS, scan.tables.threads[i]);
 		perfetto_describe_object(&p, &scan.tables, FXT_OBJECT_THREAD, scan.tables.threads[i]);
 	}
+	fxt_export_events(e, &scan, perfetto_event, &p);
 	fxt_scan_free(&scan);
-	fxt_export_events(e, perfetto_event, &p);
 	fxt_index_free(&p.track_index);
 	free(p.tracks);
 	free(p.interned_as);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include "reader/trace/cut.h"
+#include "reader/trace/namesakes.h"
 #include "heap_play.h"
 #include "writer/engine/heap.h"
 
@@ -243,6 +244,8 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 	fxt_tables_apply(&h->tables, view);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		heap_read_node(h, view);
+	else if (view->type == FXT_RECORD_USERSPACE_OBJECT)
+		fxt_origins_add(&h->origins, &h->tables, view);
 	heap_read_cut(h, view);
 	h->unknown += view->is_unknown;
 	if (h->with_curves)
@@ -327,6 +330,15 @@ static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
 
 /* ---- the archive ---- */
 
+static void heap_settle(struct fxt_heap *h)
+{
+	fxt_namesakes_settle(&h->tables, &h->origins, h->archive->bytes);
+	for (size_t i = 0; i < h->node_count; i++)
+		h->nodes[i].name = fxt_tables_settled(&h->tables, h->nodes[i].name);
+	for (size_t i = 0; i < h->mention_count; i++)
+		h->mentions[i].event = fxt_tables_settled(&h->tables, h->mentions[i].event);
+}
+
 static void heap_read(struct fxt_heap *h)
 {
 	struct fxt_cursor cursor = fxt_cursor(h->archive);
@@ -363,6 +375,7 @@ static void heap_read(struct fxt_heap *h)
 	h->fault = cursor.fault;
 	h->records_lost += fxt_tables_uncounted_losses(&h->tables);
 	fxt_heap_finish(h);
+	heap_settle(h);
 }
 
 /* Copies the request from `asked`. */
@@ -458,6 +471,7 @@ void fxt_heap_free(struct fxt_heap *h)
 	fxt_index_free(&h->mention_index);
 	fxt_index_free(&h->process_index);
 	fxt_index_free(&h->node_index);
+	fxt_origins_free(&h->origins);
 	fxt_tables_free(&h->tables);
 }
 

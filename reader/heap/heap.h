@@ -22,7 +22,7 @@
 #define FXT_READER_HEAP_H
 
 #include "live_curve.h"
-#include "reader/trace/tables.h"
+#include "reader/trace/origins.h"
 #include "writer/engine/heap.h"
 
 #define FXT_HEAP_BANDS 24 /* size classes of blocks: powers of 2 up to 4 MiB, and above */
@@ -137,6 +137,7 @@ typedef void fxt_heap_step(void *context, uint64_t ns, struct fxt_heap_sums live
 
 struct fxt_heap {
 	struct fxt_tables tables;
+	struct fxt_origins origins; /* of functions */
 	const struct fxt_archive *archive;
 	uint64_t ticks_per_second; /* as requested */
 	uint64_t until;            /* as requested, in ns; UINT64_MAX: no limit */

@@ -116,10 +116,41 @@ static bool *query_filter_of(const struct fxt_patterns *patterns, const struct f
 	return NULL;
 }
 
+/* The short form of a name that is shared, and what tells the function apart from its
+ * namesakes: "parse [fast.so]". */
+static bool query_filter_has_short_name(
+        const struct fxt_patterns *patterns, struct fxt_span plain, struct fxt_span shown)
+{
+	char *name = fxt_allocate(plain.bytes + 1), *text = fxt_allocate(shown.bytes + 1);
+	const char *apart = shown.data + plain.bytes;
+	size_t bytes;
+
+	memcpy(name, plain.data, plain.bytes);
+
+	const char *member = fxt_short_name(name);
+
+	bytes = strlen(member);
+	memcpy(text, member, bytes);
+	memcpy(text + bytes, apart, shown.bytes - plain.bytes);
+	bytes += shown.bytes - plain.bytes;
+
+	bool is_match = fxt_patterns_match(patterns, (struct fxt_span){text, bytes});
+
+	free(name);
+	free(text);
+	return is_match;
+}
+
+/* A function that shares its name is found by the name alone too. */
 static bool query_filter_has_name(
         const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
 {
-	return fxt_patterns_match(patterns, scan->tables.strings[id]);
+	struct fxt_span shown = scan->tables.strings[id], plain = fxt_tables_plain(&scan->tables, id);
+
+	if (fxt_patterns_match(patterns, plain))
+		return true;
+	return shown.bytes > plain.bytes &&
+	       (fxt_patterns_match(patterns, shown) || query_filter_has_short_name(patterns, plain, shown));
 }
 
 bool *fxt_query_filter_names(const struct fxt_patterns *patterns, const struct fxt_scan *scan)

@@ -6,6 +6,7 @@
 #include "scan.h"
 
 #include <stdlib.h>
+#include "reader/trace/namesakes.h"
 #include "reader/trace/progress.h"
 #include "scanner.h"
 #include "writer/engine/elided.h"
@@ -190,6 +191,21 @@ static void scan_finish_cut(struct fxt_scan *scan)
 		scan->end = cut->end;
 }
 
+/* The most memory for texts that tell functions of equal names apart: a trace may give many
+ * functions one long name. */
+static uint64_t scan_namesake_bytes(const struct fxt_source *source)
+{
+	return ((uint64_t)1 << 20) + 4 * source->bytes;
+}
+
+/* Call this once all records are read. */
+static void scan_settle(struct fxt_scan *scan)
+{
+	fxt_namesakes_settle(&scan->tables, &scan->origins, scan_namesake_bytes(scan->source));
+	fxt_elided_sums_settle(&scan->elided_sums, &scan->tables);
+	fxt_muted_settle(&scan->muted, &scan->tables);
+}
+
 static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, bool in_ticks)
 {
 	struct fxt_scan *scan = s->scan;
@@ -269,6 +285,7 @@ void fxt_scan_listened(struct fxt_scan *scan, const struct fxt_source *source,
 		scan->start = scan->end;
 	fxt_marks_match(&s.marks, scan);
 	scan_end(&s);
+	scan_settle(scan);
 	scan_find_out_of_order(scan);
 	/* If very many slices are out_of_order or open at boundaries, every range would go
 	 * through all of them. A single range is better then. */

@@ -126,6 +126,9 @@ static const struct fxt_slice *walk_last_out_of_order(struct fxt_walker *w, uint
 			first = last - (LIFTED - 1);
 		fxt_spill_read(
 		        &w->scan->out_of_order, first, (size_t)(last - first) + 1, stack->out_of_order);
+		for (uint64_t i = 0; i <= last - first; i++)
+			stack->out_of_order[i].name =
+			        fxt_tables_settled(&w->scan->tables, stack->out_of_order[i].name);
 		stack->out_of_order_first = first;
 	}
 	return &stack->out_of_order[last - stack->out_of_order_first];
@@ -311,6 +314,7 @@ static size_t walk_find_contexts(struct fxt_walker *w, size_t end, struct fxt_sl
 		if (slice.offset < scan->ranges[end].offset)
 			break;
 		fxt_make_room(*contexts, count, room);
+		slice.name = fxt_tables_settled(&scan->tables, slice.name);
 		(*contexts)[count] = slice;
 	}
 	for (uint32_t thread = 0; thread < scan->thread_count; thread++) {

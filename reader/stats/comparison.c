@@ -6,9 +6,11 @@
 #include "comparison.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rank.h"
+#include "reader/trace/namesakes.h"
 
 static const double significant = 0.05, least_share = 0.01;
 
@@ -32,7 +34,7 @@ static void comparison_set_absent(double *values)
 		values[i] = fxt_figure_is_sum(i) ? 0 : NAN;
 }
 
-static struct fxt_compared *comparison_find(struct fxt_comparison *c, struct fxt_span name)
+static struct fxt_compared *comparison_look_up(const struct fxt_comparison *c, struct fxt_span name)
 {
 	uint32_t hash = fxt_hash_bytes(name.data, name.bytes);
 
@@ -40,14 +42,84 @@ static struct fxt_compared *comparison_find(struct fxt_comparison *c, struct fxt
 		if (fxt_spans_equal(c->items[probe.id].name, name))
 			return &c->items[probe.id];
 	}
-	char *copy = fxt_allocate(name.bytes + 1);
+	return NULL;
+}
 
-	memcpy(copy, name.data, name.bytes);
+static struct fxt_span comparison_copy(struct fxt_span text)
+{
+	char *copy = fxt_allocate(text.bytes + 1);
+
+	if (text.bytes > 0)
+		memcpy(copy, text.data, text.bytes);
+	return (struct fxt_span){copy, text.bytes};
+}
+
+static void comparison_name(struct fxt_comparison *c, struct fxt_compared *item, struct fxt_span name)
+{
+	free((char *)item->name.data);
+	item->name = comparison_copy(name);
+	fxt_index_add(&c->index, fxt_hash_bytes(name.data, name.bytes), (uint32_t)(item - c->items));
+}
+
+static struct fxt_span comparison_base(const struct fxt_span *strings, uint32_t path)
+{
+	return path == FXT_NOTHING ? (struct fxt_span){0} : fxt_path_base(strings[path]);
+}
+
+/* Looks up "process [fast.so]". */
+static struct fxt_compared *comparison_look_up_label(
+        const struct fxt_comparison *c, struct fxt_span name, struct fxt_span label)
+{
+	struct fxt_compared *item = NULL;
+	char *text = NULL;
+	int bytes;
+
+	if (label.bytes == 0)
+		return NULL;
+	bytes = asprintf(&text, "%.*s [%.*s]", (int)name.bytes, name.data, (int)label.bytes, label.data);
+	if (bytes < 0)
+		fxt_out_of_memory();
+	item = comparison_look_up(c, (struct fxt_span){text, (size_t)bytes});
+	free(text);
+	return item;
+}
+
+/* Looks a function up that shares its name in one trace and not in another. It is found if
+ * its module tells it apart, or its source file. */
+static struct fxt_compared *comparison_look_up_namesake(struct fxt_comparison *c, const struct fxt_scan *scan,
+        uint32_t name, struct fxt_span module, struct fxt_span file)
+{
+	struct fxt_span shown = scan->tables.strings[name], plain = fxt_tables_plain(&scan->tables, name);
+	struct fxt_compared *item;
+
+	if (shown.bytes > plain.bytes) {
+		item = comparison_look_up(c, plain);
+		if (!item || !fxt_spans_equal(item->module, module) || !fxt_spans_equal(item->file, file))
+			return NULL;
+		comparison_name(c, item, shown);
+		return item;
+	}
+	item = comparison_look_up_label(c, plain, module);
+	return item ? item : comparison_look_up_label(c, plain, file);
+}
+
+static struct fxt_compared *comparison_find(
+        struct fxt_comparison *c, const struct fxt_scan *scan, uint32_t name)
+{
+	const struct fxt_span *strings = scan->tables.strings;
+	const struct fxt_origin *origin = fxt_origins_next(&scan->origins, name, NULL);
+	struct fxt_span module = comparison_base(strings, origin ? origin->module : FXT_NOTHING),
+	                file = comparison_base(strings, origin ? origin->file : FXT_NOTHING);
+	struct fxt_compared *item = comparison_look_up(c, strings[name]);
+
+	if (!item)
+		item = comparison_look_up_namesake(c, scan, name, module, file);
+	if (item)
+		return item;
 	fxt_make_room(c->items, c->count, c->room);
-	fxt_index_add(&c->index, hash, (uint32_t)c->count);
-	struct fxt_compared *item = &c->items[c->count++];
-
-	*item = (struct fxt_compared){.name = {copy, name.bytes}};
+	item = &c->items[c->count++];
+	*item = (struct fxt_compared){.module = comparison_copy(module), .file = comparison_copy(file)};
+	comparison_name(c, item, strings[name]);
 	item->values = fxt_allocate(c->trace_room * FXT_FIGURES * sizeof(double));
 	for (size_t i = 0; i < c->trace_room; i++)
 		comparison_set_absent(comparison_values(item, i));
@@ -62,7 +134,7 @@ void fxt_comparison_add(struct fxt_comparison *c, enum fxt_side side, const stru
 
 		if (f->of_tracer || f->calls == 0)
 			continue;
-		struct fxt_compared *item = comparison_find(c, scan->tables.strings[f->name]);
+		struct fxt_compared *item = comparison_find(c, scan, f->name);
 		double *values = comparison_values(item, c->trace_count);
 
 		item->is_on[side] = true;
@@ -210,6 +282,8 @@ void fxt_comparison_free(struct fxt_comparison *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		free((char *)c->items[i].name.data);
+		free((char *)c->items[i].module.data);
+		free((char *)c->items[i].file.data);
 		free(c->items[i].values);
 	}
 	free(c->items);

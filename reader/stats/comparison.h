@@ -1,6 +1,6 @@
 /*
- * Compares the functions of several traces before and after a change, by name, and finds
- * which differences are more than chance. Each trace gives one value of each figure. A
+ * Compares the functions of several traces before and after a change, by name, and by module
+ * or source file where functions share a name. Finds which differences are more than chance. Each trace gives one value of each figure. A
  * side's value is their median.
  *
  *   fxt_comparison_init(&c, before + after);
@@ -31,7 +31,8 @@ enum fxt_difference {
 
 struct fxt_compared {
 	struct fxt_span name;
-	double *values; /* by trace; NaN: the trace lacks it */
+	struct fxt_span module, file; /* without their folders; no bytes: not known */
+	double *values;               /* by trace; NaN: the trace lacks it */
 	/* of the figures that are compared (figures.h); NaN: no trace has the figure */
 	double medians[FXT_SIDES][FXT_FIGURES];
 	bool is_on[FXT_SIDES]; /* some trace of the side has calls of it */

@@ -89,6 +89,21 @@ struct fxt_elided_sums_text fxt_elided_sums_text(const struct fxt_elided_sums *e
 	return text;
 }
 
+void fxt_elided_sums_settle(struct fxt_elided_sums *elided_sums, const struct fxt_tables *t)
+{
+	if (!t->settled)
+		return;
+	elided_sums->name_count = 0;
+	fxt_index_free(&elided_sums->name_index);
+	for (size_t i = 0; i < elided_sums->count; i++) {
+		struct fxt_elided_calls *calls = &elided_sums->items[i];
+
+		calls->name = fxt_tables_settled(t, calls->name);
+		if (calls->calls)
+			elided_note_name(elided_sums, calls->name);
+	}
+}
+
 void fxt_elided_sums_free(struct fxt_elided_sums *elided_sums)
 {
 	free(elided_sums->items);

@@ -39,6 +39,9 @@ struct fxt_elided_sums_text {
 };
 struct fxt_elided_sums_text fxt_elided_sums_text(const struct fxt_elided_sums *elided_sums, uint64_t own_ns);
 
+/* Counts the calls for the settled functions (reader/trace/namesakes.h). */
+void fxt_elided_sums_settle(struct fxt_elided_sums *elided_sums, const struct fxt_tables *t);
+
 void fxt_elided_sums_free(struct fxt_elided_sums *elided_sums);
 
 #endif

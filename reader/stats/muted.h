@@ -32,6 +32,9 @@ struct fxt_muted_text {
 };
 struct fxt_muted_text fxt_muted_text(const struct fxt_muted_function *function, uint64_t since_ns);
 
+/* Takes together what is muted of one function (reader/trace/namesakes.h). */
+void fxt_muted_settle(struct fxt_muted *muted, const struct fxt_tables *t);
+
 void fxt_muted_free(struct fxt_muted *muted);
 
 #endif

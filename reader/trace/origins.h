@@ -1,7 +1,8 @@
 /*
  * The origins of functions, from the userspace-object records of a trace: module, source
- * file and line. The records and slices both refer to a function by name. A name may stand
- * for functions of several modules; the first 16 of them are kept.
+ * file and line. The records and slices both refer to a function by its name, or by its
+ * identity if the trace has it. A name may stand for functions of several modules; the first
+ * 16 of them are kept.
  */
 #ifndef FXT_READER_ORIGINS_H
 #define FXT_READER_ORIGINS_H
@@ -30,6 +31,9 @@ void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const st
  */
 const struct fxt_origin *fxt_origins_next(
         const struct fxt_origins *origins, uint32_t name, const struct fxt_origin *before);
+
+/* Files the origins under the settled names of their functions (namesakes.h). */
+void fxt_origins_settle(struct fxt_origins *origins, const struct fxt_tables *t);
 
 void fxt_origins_free(struct fxt_origins *origins);
 

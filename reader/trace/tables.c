@@ -107,8 +107,8 @@ void fxt_tables_undo(struct fxt_tables *view, const struct fxt_change *change)
 
 	switch ((enum changed)(change->what >> INDEX_BITS)) {
 	case STRING:
-		fxt_index_table_set(
-		        &tables_own_provider(view, number)->strings, index, (uint32_t)change->old);
+		fxt_index_table_set(&tables_own_provider(view, number)->strings, index,
+		        fxt_tables_settled(view, (uint32_t)change->old));
 		break;
 	case THREAD:
 		fxt_index_table_set(
@@ -205,8 +205,15 @@ void fxt_tables_free(struct fxt_tables *t)
 	free(t->providers);
 	if (t->viewed)
 		return;
+	/* An identity's text is that of its name, or its own. */
+	for (size_t i = 0; i < t->identity_count; i++) {
+		t->strings[t->identities[i].id] = (struct fxt_span){0};
+		free(t->identities[i].text);
+	}
 	for (size_t i = 0; t->copies_texts && i < t->string_count; i++)
 		free((char *)t->strings[i].data);
+	free(t->identities);
+	free(t->settled);
 	free(t->strings);
 	free(t->threads);
 	free(t->objects);
@@ -215,6 +222,7 @@ void fxt_tables_free(struct fxt_tables *t)
 	fxt_index_free(&t->thread_index);
 	fxt_index_free(&t->object_index);
 	fxt_labels_free(&t->labels);
+	fxt_index_free(&t->identity_index);
 }
 
 /* ---- strings and threads ---- */
@@ -260,6 +268,107 @@ static uint32_t tables_intern_thread(struct fxt_tables *t, struct fxt_koids koid
 
 	fxt_index_add(&t->thread_index, hash, id);
 	return id;
+}
+
+/* ---- functions ---- */
+
+struct fxt_identity *fxt_tables_identity(const struct fxt_tables *t, uint32_t id)
+{
+	size_t low = 0, high = t->identity_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->identities[middle].id == id)
+			return &t->identities[middle];
+		if (t->identities[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static uint32_t tables_hash_identity(const struct fxt_identity *i)
+{
+	return fxt_hash_word(i->offset ^ fxt_hash_word(i->name | (uint64_t)i->module << 32));
+}
+
+static struct fxt_identity *tables_find_identity(
+        const struct fxt_tables *t, const struct fxt_identity *like, uint32_t hash)
+{
+	for (struct fxt_probe probe = fxt_probe(&t->identity_index, hash);
+	        fxt_probe_next(&t->identity_index, &probe);) {
+		struct fxt_identity *i = &t->identities[probe.id];
+
+		if (i->name == like->name && i->module == like->module && i->offset == like->offset)
+			return i;
+	}
+	return NULL;
+}
+
+/* Reads who a userspace object is about. Returns false if it does not say that. */
+static bool tables_read_identity(
+        struct fxt_tables *t, const struct fxt_view *view, struct fxt_identity *identity)
+{
+	struct fxt_argument module, offset;
+
+	if (view->userspace_object.pointer >> 63 || !fxt_tables_argument(t, view, "module", &module) ||
+	        module.type != FXT_ARGUMENT_STRING)
+		return false;
+	*identity = (struct fxt_identity){.name = fxt_tables_string(t, view->userspace_object.name),
+	        .module = fxt_tables_string(t, module.value.string)};
+
+	const struct fxt_identity *named = fxt_tables_identity(t, identity->name);
+
+	if (named)
+		identity->name = named->name;
+	if (fxt_tables_argument(t, view, "offset", &offset) && offset.type == FXT_ARGUMENT_UINT64)
+		identity->offset = offset.value.word;
+	return identity->name != FXT_NOTHING && identity->module != FXT_NOTHING;
+}
+
+static void tables_add_identity(struct fxt_tables *t, struct fxt_identity *identity, uint32_t hash)
+{
+	const struct fxt_tables *by = t->settled_by;
+	struct fxt_span text = t->strings[identity->name];
+
+	/* Both have the same identities, in the order of the trace. */
+	if (by && t->identity_count < by->identity_count)
+		text = by->strings[fxt_tables_settled(by, by->identities[t->identity_count].id)];
+	fxt_make_room(t->strings, t->string_count, t->string_room);
+	t->strings[t->string_count] = text;
+	identity->id = (uint32_t)t->string_count++;
+	fxt_index_add(&t->identity_index, hash, (uint32_t)t->identity_count);
+	fxt_make_room(t->identities, t->identity_count, t->identity_room);
+	t->identities[t->identity_count++] = *identity;
+}
+
+/* From this record on, the index that names the object means this function. */
+static void tables_apply_identity(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_string name = view->userspace_object.name;
+	struct fxt_identity identity;
+	const struct fxt_identity *known;
+
+	if (name.ref == 0 || name.ref & FXT_STRING_INLINE_BIT || !tables_read_identity(t, view, &identity))
+		return;
+	uint32_t hash = tables_hash_identity(&identity);
+
+	known = tables_find_identity(t, &identity, hash);
+	if (!known)
+		tables_add_identity(t, &identity, hash);
+	tables_register_string(t, name.ref, known ? known->id : identity.id);
+}
+
+uint32_t fxt_tables_described(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_identity identity;
+	const struct fxt_identity *known = NULL;
+
+	if (tables_read_identity(t, view, &identity))
+		known = tables_find_identity(t, &identity, tables_hash_identity(&identity));
+	return known ? known->id : fxt_tables_string(t, view->userspace_object.name);
 }
 
 /* ---- providers ---- */
@@ -370,7 +479,7 @@ static void tables_apply_label(struct fxt_tables *t, const struct fxt_view *view
 
 		label.process = process.ref ? t->threads[thread].process : process.process;
 		label.value = view->userspace_object.pointer;
-		label.name = fxt_tables_string(t, view->userspace_object.name);
+		label.name = fxt_tables_described(t, view);
 	}
 	if (label.name != FXT_NOTHING && label.name != FXT_EMPTY)
 		fxt_labels_put(&t->labels, &label);
@@ -477,6 +586,7 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 		tables_apply_label(t, view);
 		break;
 	case FXT_RECORD_USERSPACE_OBJECT:
+		tables_apply_identity(t, view);
 		tables_apply_label(t, view);
 		break;
 	case FXT_RECORD_EVENT:

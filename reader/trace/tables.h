@@ -72,14 +72,35 @@ struct fxt_change {
 	uint32_t what;     /* an index, and which table it is of */
 };
 
+/*
+ * A function that a userspace object identifies (fxt_naming_identity()): functions of equal
+ * names have strings of their own, so that readers can keep them apart by id. Once the trace
+ * is read, namesakes.h takes together those that are one function after all.
+ */
+struct fxt_identity {
+	uint32_t id;     /* of a string: the name, or what namesakes.h made of it */
+	uint32_t name;   /* id of a string: the name as recorded */
+	uint32_t module; /* the same */
+	uint32_t file;   /* the same; FXT_NOTHING: not known */
+	uint64_t offset; /* in the module; 0: no other function of the module has the name */
+	char *text;      /* of `id`, if it differs from the name; owned */
+};
+
 struct fxt_tables {
 	struct fxt_provider_tables *provider;   /* of the records being read */
 	struct fxt_provider_tables **providers; /* the first is the one without a name */
 	struct fxt_span *strings;               /* by id */
 	struct fxt_koids *threads;              /* by id */
 	struct fxt_object *objects;
-	struct fxt_labels labels; /* of objects, by pointer and by koid */
-	size_t provider_count, string_count, thread_count, object_count;
+	struct fxt_labels labels;        /* of objects, by pointer and by koid */
+	struct fxt_identity *identities; /* by id */
+	size_t provider_count, string_count, thread_count, object_count, identity_count;
+	uint32_t *settled; /* by string, the string that stands for the same function
+	                      (namesakes.h); NULL: each is its own */
+
+	/* Tables of the same trace that are settled, or NULL: identified functions get their
+	 * texts. Must outlive these tables. */
+	const struct fxt_tables *settled_by;
 
 	struct fxt_spill *changes; /* of struct fxt_change: where changes are noted, or NULL */
 	uint64_t offset;           /* of the record being applied, for `changes`; the caller
@@ -90,8 +111,8 @@ struct fxt_tables {
 	/* Only in a view: the tables it is a view of. Strings and threads belong to them
 	 * and can only be looked up. So do providers without an undone change. */
 	const struct fxt_tables *viewed;
-	size_t provider_room, string_room, thread_room, object_room;
-	struct fxt_index provider_index, string_index, thread_index, object_index;
+	size_t provider_room, string_room, thread_room, object_room, identity_room;
+	struct fxt_index provider_index, string_index, thread_index, object_index, identity_index;
 };
 
 void fxt_tables_init(struct fxt_tables *t);
@@ -122,6 +143,27 @@ uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread);
 
 /* The id of a text. */
 uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text);
+
+/* The id of the function that a userspace object describes: that of its identity if there is
+ * one, else that of its name. */
+uint32_t fxt_tables_described(struct fxt_tables *t, const struct fxt_view *view);
+
+/* The identity with that id; NULL for other strings. */
+struct fxt_identity *fxt_tables_identity(const struct fxt_tables *t, uint32_t id);
+
+/* The string that stands for a function, once the tables are settled. */
+static inline uint32_t fxt_tables_settled(const struct fxt_tables *t, uint32_t id)
+{
+	return t->settled ? t->settled[id] : id;
+}
+
+/* The text of a string, for a function its name as recorded. */
+static inline struct fxt_span fxt_tables_plain(const struct fxt_tables *t, uint32_t id)
+{
+	const struct fxt_identity *identity = fxt_tables_identity(t, id);
+
+	return t->strings[identity ? identity->name : id];
+}
 
 /* A provider by its id, NULL if it has not appeared. */
 struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint32_t id);

@@ -182,9 +182,11 @@ calls_by_name()
 	decode calls "$1" | awk -F'\t' '{ n[$3] += $4 } END { for (f in n) print f "\t" n[f] }' | sort
 }
 
+# Functions that share a name count as one: the decoder knows names alone.
 reported_calls()
 {
-	fxt report --csv "$1" | rows functions name calls | sort
+	fxt report --csv "$1" | rows functions name calls | sed -E '/ \[clone /!s/ \[[^]]*\]\t/\t/' |
+		awk -F'\t' '{ n[$1] += $2 } END { for (f in n) print f "\t" n[f] }' | sort
 }
 
 # calls_of TRACE FUNCTION: how often FUNCTION was called, over all threads.

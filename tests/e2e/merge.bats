@@ -97,7 +97,7 @@ error_ns()
 	fxt info both.fxt | grep -x "several traces on one timeline, by the processor's counter: in exact order"
 	diff <(reported_calls both.fxt) <(calls_by_name both.fxt)
 	# Names of functions and where they stand, of both programs.
-	fxt report --csv both.fxt | rows functions name file | grep "^ball	.*/hand.c$"
+	[ "$(fxt report --csv both.fxt | rows functions name file | grep -c "^ball \[.*\]	.*/hand.c$")" = 2 ]
 	# The two orders are one trace, and in a part of it the same.
 	fxt merge -o again.fxt.zst second.fxt first.fxt
 	diff <(decode slices both.fxt | sort) <(zstd -dc again.fxt.zst >again.fxt && decode slices again.fxt | sort)

@@ -166,6 +166,12 @@ static inline size_t fxt_put_userspace_object(uint64_t *dst, size_t capacity, st
 	return words;
 }
 
+/* The header of a userspace object with another index as its name; the name was one too. */
+static inline uint64_t fxt_userspace_object_renamed(uint64_t header, uint16_t index)
+{
+	return (header & ~(UINT64_C(0xffff) << 24)) | (uint64_t)index << 24;
+}
+
 /* type: enum fxt_object_type, or another of Zircon's object types, 8 bits. By convention
  * the object of a thread has a koid argument "process". */
 static inline size_t fxt_put_kernel_object(uint64_t *dst, size_t capacity, uint32_t type, uint64_t koid,
