@@ -189,9 +189,10 @@ static double comparison_share(const struct fxt_comparison *c, const struct fxt_
 }
 
 /* Sets the verdict that needs no test, or the p of a test and its direction. *least is the
- * least p it could have had. */
+ * least p it could have had. Counts in *untested the functions that a test of more traces
+ * would have to tell apart. */
 static void comparison_test(const struct fxt_comparison *c, struct fxt_compared *item, enum fxt_figure figure,
-        double *samples[FXT_SIDES], double *least)
+        double *samples[FXT_SIDES], double *least, size_t *untested)
 {
 	size_t before = comparison_sample(c, item, FXT_BEFORE, figure, samples[FXT_BEFORE]);
 	size_t after = comparison_sample(c, item, FXT_AFTER, figure, samples[FXT_AFTER]);
@@ -204,6 +205,7 @@ static void comparison_test(const struct fxt_comparison *c, struct fxt_compared 
 	*least = fxt_rank_least(before, after);
 	if (before == 0 || after == 0 || *least > significant) {
 		item->difference = FXT_UNTESTED;
+		*untested += before > 0 && after > 0 && !is_same;
 	} else if (is_same) {
 		item->difference = FXT_SAME;
 	} else {
@@ -239,9 +241,11 @@ static void comparison_correct(struct fxt_comparison *c, const double *least)
 	free(adjusted);
 }
 
-static void comparison_count_needed(struct fxt_comparison *c)
+/* More traces test the same functions, and each further test makes chance more likely. */
+static void comparison_count_needed(struct fxt_comparison *c, size_t untested)
 {
-	double most = significant / (double)(c->tested > 0 ? c->tested : 1);
+	size_t tests = c->tested > 0 ? c->tested : untested;
+	double most = significant / (double)(tests > 0 ? tests : 1);
 
 	c->needed = 0;
 	if (fxt_rank_least(c->of_side[FXT_BEFORE], c->of_side[FXT_AFTER]) > most)
@@ -254,6 +258,7 @@ void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure)
 	double *sums = comparison_sums(c, figure);
 	double *least = fxt_allocate((c->count + 1) * sizeof(*least));
 	double *samples[FXT_SIDES];
+	size_t untested = 0;
 
 	for (unsigned side = 0; side < FXT_SIDES; side++)
 		samples[side] = fxt_allocate((c->trace_count + 1) * sizeof(double));
@@ -263,7 +268,7 @@ void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure)
 		item->p = item->adjusted = NAN;
 		item->difference = FXT_UNTESTED;
 		if (comparison_share(c, item, figure, sums) >= least_share)
-			comparison_test(c, item, figure, samples, &least[i]);
+			comparison_test(c, item, figure, samples, &least[i], &untested);
 		for (unsigned side = 0; side < FXT_SIDES; side++)
 			for (enum fxt_figure j = 0; j < FXT_FIGURES; j++)
 				if (fxt_figures[j].compared)
@@ -271,7 +276,7 @@ void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure)
 					        comparison_sample(c, item, side, j, samples[side]));
 	}
 	comparison_correct(c, least);
-	comparison_count_needed(c);
+	comparison_count_needed(c, untested);
 	free(samples[FXT_BEFORE]);
 	free(samples[FXT_AFTER]);
 	free(sums);

@@ -162,7 +162,8 @@ static void one_trace(void **state)
 	assert_true(item("f1")->is_on[FXT_BEFORE] && !item("f1")->is_on[FXT_AFTER]);
 	assert_int_equal(item("f1")->medians[FXT_AFTER][FXT_CALLS], 0);
 	assert_true(isnan(item("f1")->medians[FXT_AFTER][FXT_P99]));
-	assert_int_equal(comparison.needed, 4);
+	/* 2 in 70 ways, with four a side, are too often for one of two functions. */
+	assert_int_equal(comparison.needed, 5);
 	fxt_comparison_free(&comparison);
 }
 
