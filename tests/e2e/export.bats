@@ -146,7 +146,7 @@ viewed()
 	viewer "$1" 'select tid & ~(3 << 29) as tid, pid, replace(replace(thread.name, ": heap", ""), ": page faults", ""), process.name, ts, dur,
 		iif(category in ("heap", "sched") and dur = 0, 0, depth) as depth, slice.name, category,
 		(select group_concat(replace(replace(key, "args.", ""), "debug.", "") || "=" || ifnull(display_value, ""), " ") from (select * from args
-		where args.arg_set_id = slice.arg_set_id and key not like "legacy%" order by key)) from slice join thread_track
+		where args.arg_set_id = slice.arg_set_id and key not like "legacy%" and key not like "%_label" order by key)) from slice join thread_track
 		on track_id = thread_track.id join thread using (utid) join process using (upid) order by 1, ts, 7' \
 		'select count(*), sum(a.ts), sum(b.ts) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id' \
 		'select ts, value from counter join process_counter_track on track_id = process_counter_track.id
