@@ -63,7 +63,8 @@ def run(program, build):
             wall = time.monotonic() - start
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             said.seek(0)
-            # Reads only the beginning of a long text: a process counts as having had the memory of the one that started it.
+            # Reads only the beginning of a long text: a process counts as having had the
+            # memory of the one that started it.
             lines = said.read(PRINTED_MAX).splitlines()
         if done.returncode < 0 or done.returncode >= 125:
             raise Failed(f"{' '.join(program.command)}: status {done.returncode}: {done.stderr.strip()[-300:]}")

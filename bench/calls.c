@@ -1,7 +1,8 @@
 /*
- * What a call costs: calls PATTERN THREADS CALLS prints the nanoseconds a call took, from the moment all
- * threads were ready to the moment the last was done; with a fourth argument, "stop", while the process that
- * started it, the manager of a traced program, is stopped. Each thread makes CALLS calls, of
+ * What a call costs: calls PATTERN THREADS CALLS prints the nanoseconds a call took, from
+ * the moment all threads were ready to the moment the last was done; with a fourth
+ * argument, "stop", while the process that started it, the manager of a traced program, is
+ * stopped. Each thread makes CALLS calls, of
  *
  *   leaf    one function that does next to nothing
  *   deep    one that calls itself, 500 deep

@@ -1,7 +1,8 @@
 /*
- * What recording the heap costs: heap THREADS PAIRS prints the nanoseconds a pair of malloc and free took,
- * from the moment all threads were ready to the moment the last was done. Each thread makes PAIRS of them,
- * three calls deep, of sizes that malloc serves from its fastest lists.
+ * What recording the heap costs: heap THREADS PAIRS prints the nanoseconds a pair of malloc
+ * and free took, from the moment all threads were ready to the moment the last was done.
+ * Each thread makes PAIRS of them, three calls deep, of sizes that malloc serves from its
+ * fastest lists.
  */
 #include <pthread.h>
 #include <stdint.h>

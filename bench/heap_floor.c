@@ -1,8 +1,9 @@
 /*
- * The floor of recording a heap's objects: what any tracer of exact times has to do for a pair of malloc and
- * free, and nothing else. The clock is read once in each, and as many bytes are stored as the agent stores
- * (agent/heap/heap_record.h). There is no call path, no sum of what lives, no reader; each thread goes round
- * a populated region of its own, as large as a rolling buffer.
+ * The floor of recording a heap's objects: what any tracer of exact times has to do for a
+ * pair of malloc and free, and nothing else. The clock is read once in each, and as many
+ * bytes are stored as the agent stores (agent/heap/heap_record.h). There is no call path,
+ * no sum of what lives, no reader; each thread goes round a populated region of its own, as
+ * large as a rolling buffer.
  */
 #include <stdint.h>
 #include <stdlib.h>

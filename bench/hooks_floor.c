@@ -1,7 +1,8 @@
 /*
- * The floor: what any tracer of exact times has to do, and nothing else. The clock is read at entry and at
- * exit, and 24 bytes are stored: function, start, end. There is no name, no nesting check, no reader; each
- * thread goes round a populated region of its own, as large as a rolling buffer.
+ * The floor: what any tracer of exact times has to do, and nothing else. The clock is read
+ * at entry and at exit, and 24 bytes are stored: function, start, end. There is no name, no
+ * nesting check, no reader; each thread goes round a populated region of its own, as large
+ * as a rolling buffer.
  */
 #include <stdint.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs a program with every call, or allocation, recorded by LTTng, into the working directory:
-# lttng.sh calls|heap PROGRAM [ARGUMENTS]
-# LTTng's daemon is started for it, unless one is running, and ended with it. Its default is to drop what is too fast.
+# Runs a program with every call, or allocation, recorded by LTTng, into the working
+# directory: lttng.sh calls|heap PROGRAM [ARGUMENTS] LTTng's daemon is started for it,
+# unless one is running, and ended with it. Its default is to drop what is too fast.
 set -eu
 
 case $1 in

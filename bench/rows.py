@@ -38,8 +38,8 @@ class Row:
     target: float = 0  # 0 = none
     relation: str = "ratio"
     bare: Program | None = None
-    # Printed by the program; or wall, cpu (seconds), trace, written, peak (bytes: of the file; that all its processes
-    # handed to the system; the most memory it had).
+    # Printed by the program; or wall, cpu (seconds), trace, written, peak (bytes: of the
+    # file; that all its processes handed to the system; the most memory it had).
     figure: str = "printed"
     scale: float = 1  # figures are divided by it
     baseline_figure: str = ""  # where it is another one of the baseline's,
@@ -105,7 +105,8 @@ FULL = ("--buffering-mode=oneshot", "--buffer-size=1", "--heap=off")
 
 
 def calls_group(ways, calls):
-    # (threads, target of oneshot and circular, of streaming, of calls for which there is no room)
+    # (threads, target of oneshot and circular, of streaming, of calls for which there is no
+    # room)
     targets = [(1, 1.10, 1.15, 1), (2, 1.10, 1.5, 1), (8, 0, 0, 0)]
     # All of them, with what threads leave of their last chunks.
     oneshot = calls * 24 * 5 // 4 // 2**20 + 64
@@ -198,8 +199,8 @@ def programs_group(ways, calls):
         default = replace(ways.fxt(*instrumented), input=text)
         untraced = replace(ways.bare(*instrumented, name="instrumented, untraced"), input=text)
         uftrace = replace(ways.uftrace(*instrumented), input=text)
-        # Calls of hooks in excluded functions are taken out of the code after the first call, within some tenths of a
-        # second: this is of programs that run for longer.
+        # Calls of hooks in excluded functions are taken out of the code after the first
+        # call, within some tenths of a second: this is of programs that run for longer.
         arguments, text = script(name, LONG * LONG * times)
         longer = replace(ways.bare(path, *arguments), input=text, tool=path)
         left_out = replace(ways.fxt(f"{ways.build}/real/{name}", *arguments, name="fxtrun, all but main left out",

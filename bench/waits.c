@@ -1,7 +1,7 @@
 /*
- * A trace of nothing but waits: waits ROUNDS lets two threads hand the turn to each other so many times,
- * through semaphores. Each of a round's two waits has a flow from who ended it and, on one processor, context
- * switches.
+ * A trace of nothing but waits: waits ROUNDS lets two threads hand the turn to each other
+ * so many times, through semaphores. Each of a round's two waits has a flow from who ended
+ * it and, on one processor, context switches.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Checks that the needs of building ("build"), testing ("test"), the pictures of README.md ("pictures"), the test suites
-# of real programs ("suites") and the benchmark ("bench") are there; "viewer" has needs of tests that are skipped without
-# them: tools/deps.sh SET...
+# Checks that the needs of building ("build"), testing ("test"), the pictures of README.md
+# ("pictures"), the test suites of real programs ("suites") and the benchmark ("bench") are
+# there; "viewer" has needs of tests that are skipped without them: tools/deps.sh SET...
 #
-# A need is missing when its command, header or library is not there. It is then installed by the name of its
-# package, if there is apt-get and a right to use it (root, or sudo); otherwise the names are printed, and the status
-# is 1. With --name before the sets, says what is missing, in one line, and installs nothing.
+# A need is missing when its command, header or library is not there. It is then installed
+# by the name of its package, if there is apt-get and a right to use it (root, or sudo);
+# otherwise the names are printed, and the status is 1. With --name before the sets, says
+# what is missing, in one line, and installs nothing.
 set -u
 
 # set    command, header, library    Debian, Ubuntu   Fedora            Arch
@@ -89,7 +90,8 @@ is_there()
 	esac
 }
 
-# The packages of one column, each once, of the needs in the sets asked for that are not there.
+# The packages of one column, each once, of the needs in the sets asked for that are not
+# there.
 missing()
 {
 	echo "$needs" | while read -r set need debian fedora arch; do
@@ -117,7 +119,8 @@ fi
 if [ "$as_root" != none ] && command -v apt-get >/dev/null; then
 	echo "Installing what is missing: $packages"
 	install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3"
-	# The package lists of a fresh system are empty, those of an old one name files that are gone.
+	# The package lists of a fresh system are empty, those of an old one name files that
+	# are gone.
 	$install install --no-install-recommends $packages </dev/null >/dev/null 2>&1 ||
 		{ $install update </dev/null && $install install --no-install-recommends $packages </dev/null; } || {
 		echo "deps: apt-get could not install: $packages" >&2

@@ -16,8 +16,8 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# within FILE COMMAND...: the command of fxt ends within its memory, and within 10 seconds of processor time where it
-# takes a part of one.
+# within FILE COMMAND...: the command of fxt ends within its memory, and within 10 seconds
+# of processor time where it takes a part of one.
 within()
 {
 	local file=$1 status=0

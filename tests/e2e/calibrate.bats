@@ -3,7 +3,8 @@
 
 load helpers
 
-# no_longer REPORT CORRECTED COLUMN: every time of the first is in the second, at least 0, and not longer there.
+# no_longer REPORT CORRECTED COLUMN: every time of the first is in the second, at least 0,
+# and not longer there.
 no_longer()
 {
 	rows functions name "$3" <"$1" | sort >raw

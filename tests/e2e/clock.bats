@@ -26,7 +26,8 @@ within()
 		END { exit bad }' - out
 }
 
-# Runs a command where the kernel seems to keep its time by something that programs cannot read.
+# Runs a command where the kernel seems to keep its time by something that programs cannot
+# read.
 without_counter()
 {
 	unshare -m sh -c 'mount --bind "$0" /sys/devices/system/clocksource/clocksource0/current_clocksource && exec "$@"' \

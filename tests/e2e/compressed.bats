@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Traces that fxtrun compresses: what zstd makes of them is what an independent decoder reads.
+# Traces that fxtrun compresses: what zstd makes of them is what an independent decoder
+# reads.
 
 load helpers
 
@@ -20,7 +21,8 @@ teardown()
 	kill -KILL $job $program 2>/dev/null || true
 }
 
-# unpacked FILE CALLS: zstd finds it whole, and inside a trace that has so many calls of leaf(), with names.
+# unpacked FILE CALLS: zstd finds it whole, and inside a trace that has so many calls of
+# leaf(), with names.
 unpacked()
 {
 	zstd -q -d -f -o unpacked.fxt "$1"
@@ -139,8 +141,8 @@ seekable()
 	[ "$missing" -gt 0 ]
 }
 
-# The last of what was recorded fits into a frame that is written a tenth of a second after it was taken: that this has
-# failed nothing tells before the end.
+# The last of what was recorded fits into a frame that is written a tenth of a second after
+# it was taken: that this has failed nothing tells before the end.
 @test "a full disk, and then the manager killed: fxtrun keeps the file, and says that it stays unfinished" {
 	mkdir disk
 	unshare -rm true || skip "needs user namespaces"

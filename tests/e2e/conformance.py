@@ -23,7 +23,8 @@ TOLD = {
     "StopTracing": ["STOPPING", "STOPPED"],
 }
 
-# Calls that work in every state, and what their results have; Snapshot has an error for sessions that give none.
+# Calls that work in every state, and what their results have; Snapshot has an error for
+# sessions that give none.
 ANYWHERE = {
     "GetProviders": {"providers"},
     "GetKnownCategories": {"categories"},

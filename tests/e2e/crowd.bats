@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# 100,000 threads and 100,000 functions in one trace: more than the format has indices for, and each has its name.
+# 100,000 threads and 100,000 functions in one trace: more than the format has indices for,
+# and each has its name.
 
 load helpers
 
@@ -26,8 +27,8 @@ setup_file()
 	${CC:-cc} -O2 -g -finstrument-functions -pthread -o crowd "$source" functions.s
 }
 
-# crowd OPTIONS: leaves the calls in the file calls, "number" a line, once it was found that thread and function of each
-# have that number in their names.
+# crowd OPTIONS: leaves the calls in the file calls, "number" a line, once it was found that
+# thread and function of each have that number in their names.
 crowd()
 {
 	fxtrun $1 -o trace.fxt "$BATS_FILE_TMPDIR/crowd" 2>said

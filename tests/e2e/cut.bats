@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxt cut: what is left of a trace is what the independent decoder finds of that in the whole one, and a trace.
+# fxt cut: what is left of a trace is what the independent decoder finds of that in the
+# whole one, and a trace.
 
 load helpers
 load heap
@@ -9,7 +10,8 @@ cuts()
 	python3 "$root/tests/e2e/cuts.py" "$@"
 }
 
-# A program of three parts, each a call of main's, with a heap that lives across them and a thread beside them.
+# A program of three parts, each a call of main's, with a heap that lives across them and a
+# thread beside them.
 setup_file()
 {
 	cd "$BATS_FILE_TMPDIR"

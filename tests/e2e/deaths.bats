@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Deaths at random moments, and failures of whatever can fail: a few of what `make torture` does many of.
+# Deaths at random moments, and failures of whatever can fail: a few of what `make torture`
+# does many of.
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The independent decoder finds what is wrong in traces written by hand, word by word, from the text of the format:
-# only so is its silence elsewhere worth something.
+# The independent decoder finds what is wrong in traces written by hand, word by word, from
+# the text of the format: only so is its silence elsewhere worth something.
 
 load helpers
 

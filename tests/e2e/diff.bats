@@ -3,10 +3,10 @@
 
 load helpers
 
-# made CHANGE LOST: traces before0.fxt ... before4.fxt and after0.fxt ... after4.fxt. In each, main calls parse ten times and
-# send five times; they take longer by numbers that both sides have alike, in another order. After, each call of parse
-# takes CHANGE ns more, old is not called any more, and new is. The first trace from after
-# has lost LOST records.
+# made CHANGE LOST: traces before0.fxt ... before4.fxt and after0.fxt ... after4.fxt. In
+# each, main calls parse ten times and send five times; they take longer by numbers that
+# both sides have alike, in another order. After, each call of parse takes CHANGE ns more,
+# old is not called any more, and new is. The first trace from after has lost LOST records.
 made()
 {
 	python3 -c '

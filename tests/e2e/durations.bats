@@ -44,7 +44,8 @@ brief_each()
 	done
 }
 
-# A call's time is its own and that of what it calls: what wrap() calls is rec() alone. Each time is rounded down once.
+# A call's time is its own and that of what it calls: what wrap() calls is rec() alone. Each
+# time is rounded down once.
 adds_up()
 {
 	awk -F'\t' '
@@ -160,8 +161,8 @@ is_told()
 	done
 }
 
-# first CALLS OPTION...: the same as brief; of no function a call is there that is not among the first so many and has nothing
-# inside.
+# first CALLS OPTION...: the same as brief; of no function a call is there that is not among
+# the first so many and has nothing inside.
 first()
 {
 	local calls=$1
@@ -281,7 +282,8 @@ first()
 	decode whole now.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["rec"] / n["wrap"]; exit off < 5 || off > 6 }'
 }
 
-# unknown REASON OPTION...: fxt check cannot tell whether the rule of the options is broken, and says why.
+# unknown REASON OPTION...: fxt check cannot tell whether the rule of the options is broken,
+# and says why.
 unknown()
 {
 	local reason=$1 got=0

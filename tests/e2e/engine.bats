@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The trace engine: whatever happens to a program, to its manager or to the buffers between them, recorded + lost = the
-# calls the program counted itself.
+# The trace engine: whatever happens to a program, to its manager or to the buffers between
+# them, recorded + lost = the calls the program counted itself.
 
 load helpers
 
@@ -35,9 +35,10 @@ valid()
 
 # ---- the program dies ----
 
-# crashes HOW STATUS SEED...: runs of crash that end so leave all calls. Every call that returned before the end is whole;
-# every call that began is there, as begun if a signal ended it, and as ended there if the program ended itself. A call is
-# recorded before it can be counted, and at most one a thread is between the two.
+# crashes HOW STATUS SEED...: runs of crash that end so leave all calls. Every call that
+# returned before the end is whole; every call that began is there, as begun if a signal
+# ended it, and as ended there if the program ended itself. A call is recorded before it can
+# be counted, and at most one a thread is between the two.
 crashes()
 {
 	local how=$1 expected=$2 sizes=(32K 64K 128K 256K) status
@@ -99,7 +100,8 @@ crashes()
 
 # ---- more calls than a buffer holds, and managers that are slow or gone ----
 
-# loaded OPTIONS ARGUMENT...: load ran as it should under fxtrun with these options, and left a valid trace.
+# loaded OPTIONS ARGUMENT...: load ran as it should under fxtrun with these options, and
+# left a valid trace.
 loaded()
 {
 	local options=$1 status=0
@@ -113,7 +115,8 @@ loaded()
 	sort out >expected
 }
 
-# "tid<tab>recorded + lost" of every thread, by its calls and the slices that tell of losses.
+# "tid<tab>recorded + lost" of every thread, by its calls and the slices that tell of
+# losses.
 told()
 {
 	fxt dump trace.fxt |
@@ -138,8 +141,8 @@ lost()
 	sed -En 's/.*, ([0-9,]+) lost, (([0-9,]+) overwritten, )?.*/\1 \3/p' said | tr -d , | awk '{ print $1 + $2 }'
 }
 
-# Every thread's losses, overwritten calls among them, are slices on its row, with their number in the name and in the
-# argument; the summary has the sum.
+# Every thread's losses, overwritten calls among them, are slices on its row, with their
+# number in the name and in the argument; the summary has the sum.
 every_loss_told()
 {
 	told | diff expected -
@@ -229,8 +232,9 @@ known_by_name()
 }
 
 @test "circular: no end of an arrow is kept without the slice it lies in" {
-	# Threads that cannot be created leave nothing but the arrow's beginning and its slice, again and again, so that in
-	# half of the buffers one of the two would be the last.
+	# Threads that cannot be created leave nothing but the arrow's beginning and its
+	# slice, again and again, so that in half of the buffers one of the two would be the
+	# last.
 	cat >arrows.c <<-'END'
 		#include <pthread.h>
 		#include <stddef.h>
@@ -348,7 +352,8 @@ known_by_name()
 	diff <(cut -f1 waits) <(cut -f1 drawn)
 }
 
-# waited_ms: how long threads waited for the manager, all together, by the independent decoder.
+# waited_ms: how long threads waited for the manager, all together, by the independent
+# decoder.
 waited_ms()
 {
 	awk -F'\t' '$4 == "fxt: waited" { sum += $6 - $5 } END { printf "%d", sum / 1e6 }' slices

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxt export: other tools read each format, and find in it what the independent decoder knows.
+# fxt export: other tools read each format, and find in it what the independent decoder
+# knows.
 
 load helpers
 load heap
@@ -10,8 +11,9 @@ export_is()
 	python3 "$root/tests/e2e/exports.py" "$@"
 }
 
-# in_ns TRACE: makes 10^9 of the ticks in each second, so that all readers have the same times: a viewer converts with less
-# than 64 bits, and moments that are rounded are the further off the more of them a sum has.
+# in_ns TRACE: makes 10^9 of the ticks in each second, so that all readers have the same
+# times: a viewer converts with less than 64 bits, and moments that are rounded are the
+# further off the more of them a sum has.
 in_ns()
 {
 	python3 -c 'import struct, sys
@@ -24,7 +26,8 @@ while at < len(data):
 open(sys.argv[1], "wb").write(data)' "$1"
 }
 
-# raytraced: trace.fxt of four threads, with a recursion, and what is spent on each path of it.
+# raytraced: trace.fxt of four threads, with a recursion, and what is spent on each path of
+# it.
 raytraced()
 {
 	fxtrun "$build/examples/raytracer" >/dev/null
@@ -139,8 +142,9 @@ needs_speedscope()
 	export_is pprof raw paths allocated leaked leaked
 }
 
-# viewed TRACE: what Perfetto's importer understood of slices, with their arguments, of flows and of counters. An export has
-# no rows of the heap and of page faults (bits 30 and 29 of their numbers): there these are among the calls.
+# viewed TRACE: what Perfetto's importer understood of slices, with their arguments, of
+# flows and of counters. An export has no rows of the heap and of page faults (bits 30 and
+# 29 of their numbers): there these are among the calls.
 viewed()
 {
 	viewer "$1" 'select tid & ~(3 << 29) as tid, pid, replace(replace(thread.name, ": heap", ""), ": page faults", ""), process.name, ts, dur,

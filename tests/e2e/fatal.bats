@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Signals that end a process: on which thread, with which code, at which address, from whom; and the program dies as it does bare.
+# Signals that end a process: on which thread, with which code, at which address, from whom;
+# and the program dies as it does bare.
 
 load helpers
 
@@ -113,8 +114,9 @@ told()
 	fails diff bare traced
 }
 
-# dies_unheard HOW OPTION...: while the recorder is stopped; $from and $to are the least and the most that the call of forever() can
-# have lasted, by the kernel's clock: to when the process was dead, long before anybody heard of it.
+# dies_unheard HOW OPTION...: while the recorder is stopped; $from and $to are the least and
+# the most that the call of forever() can have lasted, by the kernel's clock: to when the
+# process was dead, long before anybody heard of it.
 dies_unheard()
 {
 	echo "# $*"
@@ -147,7 +149,8 @@ dies_unheard()
 	rm byte
 }
 
-# ends_in_time: to fxt and to the viewer forever() lasted as long as it did, and what is open on the other thread ends there.
+# ends_in_time: to fxt and to the viewer forever() lasted as long as it did, and what is
+# open on the other thread ends there.
 ends_in_time()
 {
 	fxt check trace.fxt

@@ -9,7 +9,8 @@
 
 load helpers
 
-# counted ARGUMENT...: ./program as it is bare; of what it counts every call is in the trace.
+# counted ARGUMENT...: ./program as it is bare; of what it counts every call is in the
+# trace.
 counted()
 {
 	same_as_bare "$PWD/program" "$@"
@@ -139,7 +140,8 @@ all_told()
 		cp static.so static$n.so
 	done
 	export LD_PRELOAD=$PWD/passes.so
-	# As many as there is room for fit into what the loader keeps free of static storage.
+	# As many as there is room for fit into what the loader keeps free of static
+	# storage.
 	same_as_bare "$PWD/program" "$PWD"/dynamic*.so "$PWD"/static*.so
 	unset LD_PRELOAD
 	sound trace.fxt
@@ -221,7 +223,8 @@ plain()
 	"$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 }
 
-# limited OPTION SAID: prlimit OPTION; the program is as it is bare. With SAID it is untraced, which one line says.
+# limited OPTION SAID: prlimit OPTION; the program is as it is bare. With SAID it is
+# untraced, which one line says.
 limited()
 {
 	echo "# $*"
@@ -247,8 +250,8 @@ limited()
 	limited --stack=100000
 }
 
-# confined KIB ARGUMENT...: ./program in so much address space, which is fxtrun's too; KIB may be "unlimited". All calls are
-# in the trace.
+# confined KIB ARGUMENT...: ./program in so much address space, which is fxtrun's too; KIB
+# may be "unlimited". All calls are in the trace.
 confined()
 {
 	local kib=$1
@@ -289,8 +292,8 @@ had()
 	sed -En "/^fxtrun: /d; s/^(.*, )?([0-9]+) $1.*/\\2/p" "$2"
 }
 
-# within_data COMMAND...: data_limit.c gets at most 2.5 MiB less than bare; every call is recorded or counted as lost.
-# The beginning of a thread without room counts as lost too.
+# within_data COMMAND...: data_limit.c gets at most 2.5 MiB less than bare; every call is
+# recorded or counted as lost. The beginning of a thread without room counts as lost too.
 within_data()
 {
 	local recorded lost made

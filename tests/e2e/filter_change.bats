@@ -272,7 +272,8 @@ load steps
 	END
 }
 
-# Each wait of the agent's helper, in which it hears of a change, takes a second and a half longer.
+# Each wait of the agent's helper, in which it hears of a change, takes a second and a half
+# longer.
 @test "fxtctl waits for a running process, however late it follows a change" {
 	timeout 100 python3 - <<-'END'
 		from control import *

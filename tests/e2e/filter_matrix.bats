@@ -13,7 +13,8 @@ leave_the_same()
 
 @test "lua: errors and coroutines" {
 	[ -x "$build/real/lua" ] || skip "no source package of lua could be reached"
-	# It calls the same functions in every run; tests/real/build says why there is no nil.
+	# It calls the same functions in every run; tests/real/build says why there is no
+	# nil.
 	cat >script.lua <<-'END'
 		local function place(row, n, taken)
 			local solutions = row > n and 1 or 0

@@ -28,7 +28,8 @@ TIMED = ["--categories=function"]  # waits would keep calls, and are there or no
 MODES = [["--buffer-size=1M"], ["--buffering-mode=oneshot", "--buffer-size=64M"],
          ["--buffering-mode=circular", "--buffer-size=64M"], ["--no-patch"], ["--heap=objects"]]
 
-# Lists of options; each makes a row of a program. FILE stands for a file of the lines that follow it.
+# Lists of options; each makes a row of a program. FILE stands for a file of the lines that
+# follow it.
 LUA = [
     ["--include=luaH_*"], ["--include=/^lua[VD]_/", "--include=main"], ["--exclude=luaV_execute"], ["--exclude=lua[!H]_*"],
     ["--include=luaH_*", "--exclude=/get/"], ["--include=file:lgc.c"], ["--exclude=file:/\\/l(vm|do)\\.c$/"],
@@ -157,7 +158,8 @@ def functions_of(file):
 
 # ---- traces ----
 
-# `outer` is the place in the list of the call around it; kind: "function", "inherited", or of the tracer.
+# `outer` is the place in the list of the call around it; kind: "function", "inherited", or
+# of the tracer.
 Call = collections.namedtuple("Call", "process thread kind name outer start end")
 OPEN = 1 << 64  # the end of what lasts until its process ends
 

@@ -21,8 +21,8 @@ whole()
 	[ -s whole.fxt ]
 }
 
-# leaves AWK-CONDITION OPTION...: with these options the trace has the calls of those functions $1 alone that the
-# condition holds for, each as often as it was called.
+# leaves AWK-CONDITION OPTION...: with these options the trace has the calls of those
+# functions $1 alone that the condition holds for, each as often as it was called.
 leaves()
 {
 	local condition=$1

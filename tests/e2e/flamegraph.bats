@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxt flamegraph: every box is what the independent decoder knows of its path; the picture answers in a browser.
+# fxt flamegraph: every box is what the independent decoder knows of its path; the picture
+# answers in a browser.
 
 load helpers
 load heap
@@ -14,7 +15,8 @@ drawn()
 	python3 "$root/tests/e2e/flames.py" "$cost" flame.svg $paths
 }
 
-# label OBJECT: before each path of `decode paths`, the name that a group has: of its process, or of its thread.
+# label OBJECT: before each path of `decode paths`, the name that a group has: of its
+# process, or of its thread.
 label()
 {
 	decode threads trace.fxt >names
@@ -48,7 +50,8 @@ label()
 		fxt flamegraph --cost=peak --function=main trace.fxt
 }
 
-# The sums of fxt report are of functions alone and made by another pass; what the program slept it measures itself.
+# The sums of fxt report are of functions alone and made by another pass; what the program
+# slept it measures itself.
 @test "time off the CPU: the sums of each function are those of report, and what slept is there" {
 	cat >sleeps.c <<-'END'
 		#include <stdio.h>

@@ -31,7 +31,8 @@ foreign()
 		run fxt check --fail-if='outer.calls > 5' $name
 		[ "$status" = 3 ]
 		[[ "$output" = *unknown*"records were lost"* ]]
-		# A limit that lost records could only exceed by more has failed nevertheless.
+		# A limit that lost records could only exceed by more has failed
+		# nevertheless.
 		run fxt check --fail-if='outer.calls >= 1' $name
 		[ "$status" = 4 ]
 		# A part of it is as incomplete.
@@ -103,7 +104,8 @@ for row in list(csv.reader(sys.stdin))[1:]:
 	fxt export --to=chrome-json -o - objects.fxt |
 		grep -q '"args":{"self": "0xdef", "self_label": "Button", "on": 500, "on_label": "port"}'
 
-	# The name is the one that the object had then. A command that reads backward has none.
+	# The name is the one that the object had then. A command that reads backward has
+	# none.
 	[ "$(fxt dump pointer_reused.fxt | grep -o '0xabc ".*"}' | tr '\n' ' ')" = '0xabc "First"} 0xabc "Second"} ' ]
 	fxt export --to=chrome-json -o - pointer_reused.fxt | grep -o '"self_label": "[^"]*"' >labels
 	[ "$(cat labels)" = $'"self_label": "First"\n"self_label": "Second"' ]
@@ -137,8 +139,9 @@ for row in list(csv.reader(sys.stdin))[1:]:
 	fxt dump cut.fxt | grep -q 'kernel-object type=thread koid=11 name="after"$'
 }
 
-# The slices of threads as Perfetto's importer understands a trace, a line each: thread, category, name, start, length.
-# It has instants as slices of no length; no slice of these traces is one.
+# The slices of threads as Perfetto's importer understands a trace, a line each: thread,
+# category, name, start, length. It has instants as slices of no length; no slice of these
+# traces is one.
 imported()
 {
 	node "$root/tests/judges/ask.mjs" "$build/judges" "$1" "SELECT tid, category, slice.name, ts, dur

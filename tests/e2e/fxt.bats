@@ -72,7 +72,8 @@ options_of()
 	done
 }
 
-# named COMMAND OPTION: the keys that the help of an option names, one a line: those of the figures of a function.
+# named COMMAND OPTION: the keys that the help of an option names, one a line: those of the
+# figures of a function.
 named()
 {
 	fxt "$1" --help | tr -s '\n ' ' ' | grep -oE -- "$2=.*" | grep -oE -m 1 'calls, total, [a-z0-9, ]*' | sed 's/ or /, /; s/, /\n/g'
@@ -250,7 +251,8 @@ named()
 	[ "$(cat err)" = "fxt: standard output: No space left on device" ]
 }
 
-# Compressed by others, as a whole, in several pieces, and by a program that writes frames to be skipped.
+# Compressed by others, as a whole, in several pieces, and by a program that writes frames
+# to be skipped.
 @test "compressed traces: every command reads them, from files and from pipes" {
 	fxtrun "$build/examples/raytracer" >/dev/null
 	head -c 1000000 trace.fxt | gzip >parts.gz

@@ -83,7 +83,8 @@ leaves()
 	printf '#!%s/static\n' "$PWD" >script && chmod +x script
 	says 125 "fxtrun: ./script cannot be traced: its interpreter $PWD/static is statically linked; link it dynamically (without -static)" \
 		fxtrun ./script
-	# An ELF header for 32 bits, little-endian, version 1; the same for big-endian 64 bits.
+	# An ELF header for 32 bits, little-endian, version 1; the same for big-endian 64
+	# bits.
 	printf '\177ELF\001\001\001%057d' 0 >elf32 && chmod +x elf32
 	says 125 "fxtrun: ./elf32 cannot be traced: it is a 32-bit program; build it for 64 bits" fxtrun ./elf32
 	printf '\177ELF\002\002\001%057d' 0 >other && chmod +x other
@@ -328,8 +329,9 @@ leaves()
 	done
 }
 
-# cut_by COMMAND SIZE TRACE: does COMMAND to the trace once it has more than SIZE bytes, with calls before and, unless there
-# is a fourth argument, after. The manager is stopped meanwhile: by chance it would write within the command.
+# cut_by COMMAND SIZE TRACE: does COMMAND to the trace once it has more than SIZE bytes,
+# with calls before and, unless there is a fourth argument, after. The manager is stopped
+# meanwhile: by chance it would write within the command.
 cut_by()
 {
 	local command=$1 size=$2 trace=$3 then="exec '$counted' 1000" job manager

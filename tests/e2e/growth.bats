@@ -1,5 +1,6 @@
 # The work of fxt grows as its trace does: twice the processes, the threads or the depth take about twice the instructions.
-# Valgrind counts them, so that no clock matters; tests/independent/growth.py makes the traces.
+# Valgrind counts them, so that no clock matters; tests/independent/growth.py makes the
+# traces.
 
 load helpers
 
@@ -19,8 +20,8 @@ instructions()
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'
 }
 
-# grows SHAPE COUNT COMMAND...: each command of fxt, words that {} stands for the trace in, takes at most 2.5 times as many
-# instructions for twice the count.
+# grows SHAPE COUNT COMMAND...: each command of fxt, words that {} stands for the trace in,
+# takes at most 2.5 times as many instructions for twice the count.
 grows()
 {
 	local shape=$1 count=$2 command less more
@@ -36,7 +37,8 @@ grows()
 	done
 }
 
-# prints BYTES COMMAND...: each command of fxt prints at most so many bytes of trace.fxt, which {} stands for.
+# prints BYTES COMMAND...: each command of fxt prints at most so many bytes of trace.fxt,
+# which {} stands for.
 prints()
 {
 	local most=$1 command bytes
@@ -49,8 +51,8 @@ prints()
 	done
 }
 
-# takes EACH COUNT COMMAND...: each command takes at most so many instructions for each of the calls of trace.fxt, besides ten
-# million.
+# takes EACH COUNT COMMAND...: each command takes at most so many instructions for each of
+# the calls of trace.fxt, besides ten million.
 takes()
 {
 	local each=$1 count=$2 command all

@@ -54,8 +54,8 @@ compiled()
 	[ "$(calls_of trace.fxt in_child)" = 1 ]
 }
 
-# While a thread populates pages by madvise(), mmap() or mlock() every other thread waits that maps memory: for a long time, if
-# the one that populates loses its processor.
+# While a thread populates pages by madvise(), mmap() or mlock() every other thread waits
+# that maps memory: for a long time, if the one that populates loses its processor.
 @test "pages are there ahead of a program that records, and no thread of it locks the program's memory for more than 64 KiB" {
 	local options
 
@@ -139,7 +139,8 @@ locks_little()
 		[ "$(grep -c 'LD_PRELOAD.*libfxtagent' traced.out)" = 2 ]
 		[ "$(grep -cx "LD_PRELOAD ${preload:-unset}" traced.out)" = 2 ]
 		grep '(4 ran untraced)$' said
-		# It and what the static children ran; the other loader's children are not traced.
+		# It and what the static children ran; the other loader's children are not
+		# traced.
 		[ "$(calls_of trace.fxt work)" = 3 ]
 	done
 }

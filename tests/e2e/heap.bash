@@ -22,7 +22,8 @@ traced()
 	grep -q ' 0 lost' traced.err && fxt check trace.fxt
 }
 
-# heaps_in_the_viewer TRACE: those of every process that has any, peak and what is left, are what fxt heap says; a dump each.
+# heaps_in_the_viewer TRACE: those of every process that has any, peak and what is left, are
+# what fxt heap says; a dump each.
 heaps_in_the_viewer()
 {
 	fxt heap --json "$1" | jq -r '.processes[] | "\(.process)\t\(.name)" as $process | ["peak", .peak], ["left at the end", .leaked] |
@@ -32,8 +33,8 @@ heaps_in_the_viewer()
 	viewer "$1" "SELECT count(DISTINCT ts) FROM heap_profile_allocation GROUP BY upid, heap_name" | sort -u | diff - <(echo 1)
 }
 
-# heap_traced: trace.fxt of a heap in some paths, beside time in others; by path, bytes and blocks in the files allocated
-# and leaked.
+# heap_traced: trace.fxt of a heap in some paths, beside time in others; by path, bytes and
+# blocks in the files allocated and leaked.
 heap_traced()
 {
 	cat >heap.c <<-'END'

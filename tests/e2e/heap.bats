@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The heap on the timeline: what the trace says of every block is what the program itself and independent decoders know.
+# The heap on the timeline: what the trace says of every block is what the program itself
+# and independent decoders know.
 
 load helpers
 load heap
@@ -14,7 +15,8 @@ load heap
 	prlimit --data=100000000 fxt heap trace.fxt | grep -q "^leaked"
 }
 
-# handmade: trace.fxt with the heap's events that the Python of stdin writes, of the threads 1 and 2.
+# handmade: trace.fxt with the heap's events that the Python of stdin writes, of the threads
+# 1 and 2.
 handmade()
 {
 	python3 - 3<&0 <<-'END'
@@ -41,7 +43,8 @@ handmade()
 	fxt check trace.fxt
 }
 
-# The first event of one thread comes after more than a million of another: further than the window of fxt heap.
+# The first event of one thread comes after more than a million of another: further than the
+# window of fxt heap.
 @test "an archive far out of order has the same heap" {
 	handmade <<-'END'
 		for i in range(600000):
@@ -52,7 +55,8 @@ handmade()
 	fxt heap trace.fxt | grep '^temporary .* 600001 blocks'
 }
 
-# Processors read their clocks ahead: what one thread allocates another may seem to have freed before.
+# Processors read their clocks ahead: what one thread allocates another may seem to have
+# freed before.
 @test "a free that seems to come before its allocation is that block's, where it can be no other's" {
 	handmade <<-'END'
 		file.write(allocate(1, 1000, 4096, 10) + free(1, 2000, 4096) + allocate(1, 3100, 4096, 20) + free(2, 3000, 4096))
@@ -105,8 +109,8 @@ handmade()
 	[ "$(heapdecode blocks trace.fxt | grep -c '(call path unknown)')" = 0 ]
 }
 
-# books FILE: "size path" of the blocks that paths.cc prints, from what heapdecode.py prints: its own functions, without what
-# compilers add to their names.
+# books FILE: "size path" of the blocks that paths.cc prints, from what heapdecode.py
+# prints: its own functions, without what compilers add to their names.
 books()
 {
 	awk -F'\t' '$2 > 100000 && $2 < 200000 {
@@ -168,8 +172,8 @@ damage()
 	grep -qx 'through_plugin;allocate' paths
 }
 
-# whole_paths: every block's path is whole, though most of the trace is not there. (Where a node is missing the decoder
-# fails.) script prints how many blocks there were.
+# whole_paths: every block's path is whole, though most of the trace is not there. (Where a
+# node is missing the decoder fails.) script prints how many blocks there were.
 whole_paths()
 {
 	fxt check trace.fxt
@@ -220,8 +224,9 @@ whole_paths()
 	FXT_HEAP=sampled:x LD_PRELOAD=$build/libfxtagent.so ./script 1000 2>&1 | grep -x 'fxt: FXT_HEAP=sampled:x: BYTES must be .*'
 }
 
-# profile_agrees TRACE: the embedded profiles must be what lived at the peak and at the end, path by path, by the object
-# records; blocks of equal functions are one path. The decoder knows names without what tells namesakes apart.
+# profile_agrees TRACE: the embedded profiles must be what lived at the peak and at the end,
+# path by path, by the object records; blocks of equal functions are one path. The decoder
+# knows names without what tells namesakes apart.
 profile_agrees()
 {
 	heapdecode profiles "$1" | sed -E 's/ \[[^];]*\](;|\t)/\1/g' >profiles
@@ -303,7 +308,8 @@ profile_agrees()
 		diff - <(printf '%s\n' 70001 6000000001 70003)
 }
 
-# live_tracks TRACE: each counter that the viewer draws, with its unit, process and highest value.
+# live_tracks TRACE: each counter that the viewer draws, with its unit, process and highest
+# value.
 live_tracks()
 {
 	viewer "$1" "SELECT t.name, t.unit, p.name, max(value) FROM counter c JOIN process_counter_track t ON t.id = c.track_id
@@ -476,7 +482,8 @@ heap_rows()
 			'peak, image 1 (first)' 10000000 keep_ten_million 'peak, image 2 (second)' 1000 keep_one_thousand)
 }
 
-# 2048 samples a run have a standard deviation of 2.2 %; the mean of five, of 1.0 %, a fifth of what is allowed.
+# 2048 samples a run have a standard deviation of 2.2 %; the mean of five, of 1.0 %, a fifth
+# of what is allowed.
 @test "sampling: the estimate of a gigabyte of allocations is right within 5 %, in the mean of five runs" {
 	build gigabyte
 	for run in 1 2 3 4 5; do

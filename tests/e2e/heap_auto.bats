@@ -1,10 +1,12 @@
 #!/usr/bin/env bats
-# --heap=auto, which is the default: the heap of processes that have instrumented code, from when they have it, and of no others.
+# --heap=auto, which is the default: the heap of processes that have instrumented code, from
+# when they have it, and of no others.
 
 load helpers
 load heap
 
-# whole TRACE OUTPUT: the heap of trace is what the program script says in its output that it did, counters included.
+# whole TRACE OUTPUT: the heap of trace is what the program script says in its output that
+# it did, counters included.
 whole()
 {
 	heapdecode books,peak,counters "$1" allocate small operate >decoded
@@ -44,8 +46,9 @@ whole()
 	fxt heap --json trace.fxt | jq -e '[.processes[].name] | contains(["script", "sh", "sort"])'
 }
 
-# late_host: ./host, which is not instrumented, and ./plugin.so, which is. The host prints how many blocks it, the plugin,
-# and a child of the host's frees that are from before the plugin's first call.
+# late_host: ./host, which is not instrumented, and ./plugin.so, which is. The host prints
+# how many blocks it, the plugin, and a child of the host's frees that are from before the
+# plugin's first call.
 late_host()
 {
 	cat >plugin.c <<-'END'
@@ -110,7 +113,8 @@ late_host()
 		 1 33333 (call path unknown)
 		 1 77777 (call path unknown)
 	END
-	# The process has 50 frees of its own of what was there before, and its child 50; dlclose() may have some.
+	# The process has 50 frees of its own of what was there before, and its child 50;
+	# dlclose() may have some.
 	fxt heap --json trace.fxt | jq -e '.processes | length == 2 and all(.unknown_frees >= 50)'
 	fxt heap --json trace.fxt | jq -e '[.processes[].leaked.bytes] | add < 10004 * 6 + 77777 + 33333 + 22222 + 6 * 9 + 4000'
 	# The live bytes of both are unknown: no counter gives them.

@@ -1,17 +1,19 @@
 #!/usr/bin/env bats
-# The heap where it is awkward: other allocators, C++ operators, stacks that are short or cannot be walked, tools that
-# replace the allocator themselves.
+# The heap where it is awkward: other allocators, C++ operators, stacks that are short or
+# cannot be walked, tools that replace the allocator themselves.
 
 load helpers
 load heap
 
-# ends TRACE LOW HIGH: "size freed" or "size kept" of every block between these sizes, sorted.
+# ends TRACE LOW HIGH: "size freed" or "size kept" of every block between these sizes,
+# sorted.
 ends()
 {
 	heapdecode blocks "$1" | awk -F'\t' -v low="$2" -v high="$3" '$2 > low && $2 < high { print $2, $6 == "" ? "kept" : "freed" }' | sort -n
 }
 
-# entry_points LIBRARY [LEFT OUT]...: with that allocator preloaded, every block of every entry point is recorded once.
+# entry_points LIBRARY [LEFT OUT]...: with that allocator preloaded, every block of every
+# entry point is recorded once.
 entry_points()
 {
 	local library=$1
@@ -44,7 +46,8 @@ entry_points()
 	entry_points libtcmalloc_minimal.so.4
 }
 
-# tcmalloc's debugging library tells blocks of malloc() from those of new, and ends the program when they are mixed up.
+# tcmalloc's debugging library tells blocks of malloc() from those of new, and ends the
+# program when they are mixed up.
 @test "an allocator that tells malloc from new" {
 	entry_points libtcmalloc_minimal_debug.so.4
 }
@@ -123,7 +126,8 @@ entry_points()
 	[ "$(ends trace.fxt 69999 70002)" = "$(printf '%s freed\n' 70000 70000 70001 70001)" ]
 }
 
-# path_of_dive DEPTH: "innermost: N, outermost: N, left out: N" of the path of the block, and what it begins and ends with.
+# path_of_dive DEPTH: "innermost: N, outermost: N, left out: N" of the path of the block,
+# and what it begins and ends with.
 path_of_dive()
 {
 	traced --heap=objects -- ./deep "$1" >/dev/null
@@ -253,7 +257,8 @@ unrecorded()
 			'fxtctl --session=late stop >&2' >own
 		fxt check trace.fxt
 		heapdecode live trace.fxt >live
-		# The first three ended while nothing was recorded; the shells have heaps of their own.
+		# The first three ended while nothing was recorded; the shells have heaps of
+		# their own.
 		tail -n +4 own | sort >expected
 		awk 'NR == FNR { own[$1]; next } $1 in own { print $1, $2, $3 }' expected live | sort | diff expected -
 		[ "$(awk '$4 < 0 || $5 < 0' live)" = "" ]
@@ -282,7 +287,8 @@ unrecorded()
 		heapdecode live trace.fxt >live # of the shells, which began later
 		[ -s live ]
 		[ -z "$(awk 'NR == FNR { own[$1]; next } $1 in own' own live)" ]
-		# The first run freed 200 of the earlier blocks, and the second at least 400.
+		# The first run freed 200 of the earlier blocks, and the second at least
+		# 400.
 		[ $heap = counters ] || fxt heap --json trace.fxt | jq -e '[.processes[].unknown_frees] | add >= 600'
 	done
 }

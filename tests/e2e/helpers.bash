@@ -1,7 +1,7 @@
 # Every end-to-end test begins with `load helpers`.
 #
-# FXT_BUILD is the build directory (default: build/ of this tree); each test has an empty directory of its own as its
-# working directory, which is removed afterwards.
+# FXT_BUILD is the build directory (default: build/ of this tree); each test has an empty
+# directory of its own as its working directory, which is removed afterwards.
 
 root=$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)
 build=${FXT_BUILD:-$root/build}
@@ -61,7 +61,8 @@ compiled()
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$source" "$@"
 }
 
-# compiled_for_all SOURCE...: setup_file's: these of tests/programs, without their .c, where all tests of the file find them.
+# compiled_for_all SOURCE...: setup_file's: these of tests/programs, without their .c, where
+# all tests of the file find them.
 compiled_for_all()
 {
 	local source
@@ -85,14 +86,15 @@ says()
 	echo "$line" | diff - said.err
 }
 
-# fails COMMAND...: it does. A shell that ends at a command that fails does not end at `! COMMAND`.
+# fails COMMAND...: it does. A shell that ends at a command that fails does not end at `!
+# COMMAND`.
 fails()
 {
 	! "$@"
 }
 
-# await PATTERN FILE: until a line of the file, which is being written, matches; prints the line. tail may miss what
-# is written to a file that comes to be while it starts.
+# await PATTERN FILE: until a line of the file, which is being written, matches; prints the
+# line. tail may miss what is written to a file that comes to be while it starts.
 await()
 {
 	: >>"$2"
@@ -117,13 +119,15 @@ until_clocks_agree()
 	skip "the host took processors away in $((20 - undisturbed)) of 20 runs"
 }
 
-# How much of the processors' time a host of this virtual machine took for others so far, in ticks of the kernel.
+# How much of the processors' time a host of this virtual machine took for others so far, in
+# ticks of the kernel.
 stolen()
 {
 	awk '$1 == "cpu" { print $9 }' /proc/stat
 }
 
-# recorder_of PID: of fxtrun's two processes the one that records, PID being the one that a shell waits for.
+# recorder_of PID: of fxtrun's two processes the one that records, PID being the one that a
+# shell waits for.
 recorder_of()
 {
 	cat "/proc/$1/task/$1/children"
@@ -142,14 +146,15 @@ if status == 0:
 sys.exit(os.waitstatus_to_exitcode(status))' "$@"
 }
 
-# decode WHAT TRACE: the independent decoder; WHAT is one of the words that tests/independent/fxtdecode.py lists.
+# decode WHAT TRACE: the independent decoder; WHAT is one of the words that
+# tests/independent/fxtdecode.py lists.
 decode()
 {
 	python3 "$root/tests/independent/fxtdecode.py" "$@"
 }
 
-# viewer TRACE SQL: what the Perfetto viewer's importer understood; a line a row, the columns separated by tabs. A test that
-# asks it begins with needs_viewer.
+# viewer TRACE SQL: what the Perfetto viewer's importer understood; a line a row, the
+# columns separated by tabs. A test that asks it begins with needs_viewer.
 viewer()
 {
 	node "$root/tests/judges/ask.mjs" "$build/judges" "$@"
@@ -160,14 +165,15 @@ needs_viewer()
 	[ -e "$build/judges/trace_processor.wasm" ] || skip "Perfetto's importer is not here"
 }
 
-# rows TABLE COLUMN...: these columns of a table that a command of fxt prints with --csv, separated by tabs.
+# rows TABLE COLUMN...: these columns of a table that a command of fxt prints with --csv,
+# separated by tabs.
 rows()
 {
 	python3 "$root/tests/e2e/rows.py" "$@"
 }
 
-# sound TRACE: whole, nested, complete, nothing lost and nothing a viewer would drop, to the independent decoder and to
-# our own; and both count the same calls.
+# sound TRACE: whole, nested, complete, nothing lost and nothing a viewer would drop, to the
+# independent decoder and to our own; and both count the same calls.
 sound()
 {
 	local checks
@@ -176,7 +182,8 @@ sound()
 	fxt check "$1" && diff <(calls_by_name "$1") <(reported_calls "$1")
 }
 
-# "function<tab>calls" over all threads, sorted: by the independent decoder, and by fxt report.
+# "function<tab>calls" over all threads, sorted: by the independent decoder, and by fxt
+# report.
 calls_by_name()
 {
 	decode calls "$1" | awk -F'\t' '{ n[$3] += $4 } END { for (f in n) print f "\t" n[f] }' | sort
@@ -195,9 +202,9 @@ calls_of()
 	calls_by_name "$1" | awk -F'\t' -v name="$2" '$1 == name { n = $2 } END { print n + 0 }'
 }
 
-# same_as_bare PROGRAM ARGUMENT...: runs it bare and under fxtrun (with $options), each in a directory of its own; the
-# trace is left in trace.fxt. Output, errors and exit status must be the same; fxtrun's own lines on standard error begin
-# with "fxtrun:".
+# same_as_bare PROGRAM ARGUMENT...: runs it bare and under fxtrun (with $options), each in a
+# directory of its own; the trace is left in trace.fxt. Output, errors and exit status must
+# be the same; fxtrun's own lines on standard error begin with "fxtrun:".
 options=
 same_as_bare()
 {

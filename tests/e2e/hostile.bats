@@ -31,9 +31,10 @@ teardown()
 # The calls of the honest program: they fill its buffer several times over.
 HONEST=12000
 
-# beside STATUS MET SAID PROGRAM [ARGUMENT]...: runs it at the same time as an honest program. fxtrun ends with that
-# status, the other program meets MET (its output in one line), and fxtrun says a line that SAID matches, if SAID is not
-# empty. The trace is whole records, as they belong to the format, to its end.
+# beside STATUS MET SAID PROGRAM [ARGUMENT]...: runs it at the same time as an honest
+# program. fxtrun ends with that status, the other program meets MET (its output in one
+# line), and fxtrun says a line that SAID matches, if SAID is not empty. The trace is whole
+# records, as they belong to the format, to its end.
 beside()
 {
 	local status=$1 met=$2 said=$3 got=0
@@ -56,7 +57,8 @@ honest_is_whole()
 	grep -E '^0[[:space:]]format:no_magic$' checks
 }
 
-# handed_in CALLS: so many calls of a program that misbehaves came into the archive that was looked at just now.
+# handed_in CALLS: so many calls of a program that misbehaves came into the archive that was
+# looked at just now.
 handed_in()
 {
 	[ "$(awk '$1 == "handed_in" { n = $2 } END { print n + 0 }' calls)" = "$1" ]
@@ -83,7 +85,8 @@ handed_in()
 @test "an agent of another version is refused with that reason" {
 	beside 0 "welcome 2 " 'unnamed\[[0-9]+\] runs untraced: its libfxtagent.so has another version than fxtrun; use that of fxtrun' \
 		"$hostile" other_version
-	# Once since no agent can be in a static image, and once since it says hello nevertheless.
+	# Once since no agent can be in a static image, and once since it says hello
+	# nevertheless.
 	grep -E ' \(2 ran untraced\)$' err
 }
 
@@ -189,7 +192,8 @@ handed_in()
 	timeout 60 fxtrun --buffer-size=256K --no-sched -t 1h sh -c '"$hostile" boasts' 2>err >met || got=$?
 	[ "$got" = 125 ]
 	grep -E '^fxtrun: hostile\[[0-9]+\] left records that were not taken: it counts more calls than it had time for; the count was cut$' err
-	# A day of all processors has no such numbers: 10^18 are 30 years of calls of one nanosecond.
+	# A day of all processors has no such numbers: 10^18 are 30 years of calls of one
+	# nanosecond.
 	fails grep -E '[0-9]{1,3}(,[0-9]{3}){6}' err
 	fails grep -E '[0-9]{19}' <(fxt info trace.fxt; fxt report trace.fxt)
 	grep -E '^fxtrun: .* calls elided, ' err

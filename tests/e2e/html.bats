@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# fxt html: the page as a browser has it, with its scripts run and driven by others, beside what the independent decoder
-# and the programs themselves know.
+# fxt html: the page as a browser has it, with its scripts run and driven by others, beside
+# what the independent decoder and the programs themselves know.
 
 load helpers
 load heap
@@ -68,7 +68,8 @@ fact()
 	shown facts | awk -F'\t' -v name="$1" '$1 == name { print $2 }' | tr -d ,
 }
 
-# by_function: "function<tab>calls<tab>total<tab>self<tab>min<tab>max<tab>threads" of all threads, by the independent decoder.
+# by_function: "function<tab>calls<tab>total<tab>self<tab>min<tab>max<tab>threads" of all
+# threads, by the independent decoder.
 by_function()
 {
 	decode report trace.fxt | awk -F'\t' -v OFS='\t' '$3 == "function" { calls[$4] += $5; total[$4] += $7; self[$4] += $8; rows[$4]++
@@ -142,7 +143,8 @@ by_function()
 	[ "$(wc -l <calls)" -gt 5 ]
 }
 
-# timeline OPTION...: the page of trace.fxt and its times by the independent decoder agree; prints items, slices, records lost.
+# timeline OPTION...: the page of trace.fxt and its times by the independent decoder agree;
+# prints items, slices, records lost.
 timeline()
 {
 	fxt html "$@" trace.fxt >/dev/null
@@ -254,7 +256,8 @@ timeline()
 @test "windows: around a call that is asked for every slice is in the page, and a button goes there" {
 	needs_chromium
 	raytracer
-	# Not the slowest ones, which may have been preempted for as long as all others took.
+	# Not the slowest ones, which may have been preempted for as long as all others
+	# took.
 	timeline --around=in_shadow:2000 --around=slow:1 --around=sky:2000 >items
 	[ "$(cut -d ' ' -f 4 items)" -ge 2 ]
 	awk -F'\t' '$4 == "in_shadow(vec)" { print $6 }' times | sort -rn | sed -n 2000p >call
@@ -264,7 +267,8 @@ timeline()
 		says(`shown: ${section.dataset.to - section.dataset.from}`);
 	END
 	said | tee got
-	# A tenth of the call to each side is the window, and a tenth of that is what is shown around it.
+	# A tenth of the call to each side is the window, and a tenth of that is what is
+	# shown around it.
 	awk 'FNR == NR { call = $1; next } /^shown: / { wanted = 1.2 * 1.2 * call; exit !($2 > wanted - 8 && $2 < wanted + 8) }' call got
 	says 2 "fxt: trace.fxt: no function is called 'in_shadw'; did you mean 'in_shadow'?" fxt html --around=in_shadw:3 trace.fxt
 	says 2 "fxt: trace.fxt: 'main' has no more than 1 call" fxt html --around=main:2 trace.fxt
@@ -361,7 +365,8 @@ timeline()
 	awk -F'\t' 'FNR == NR { if ($6 > most[$4]) most[$4] = $6; next }
 		{ split($0, word, " ") } word[1] == "slow" && (word[3] != most[word[2]] || word[4] != word[3]) { print; wrong = 1 }
 		END { exit wrong }' times got
-	# Begin and end of a wait are rounded down, each. Each nanosecond is on somebody's bill.
+	# Begin and end of a wait are rounded down, each. Each nanosecond is on somebody's
+	# bill.
 	read -r waits ns < <(awk -F'\t' '$3 == "sync" && $4 == "pthread_mutex_lock" { n++; sum += $6 } END { print n, sum }' times)
 	awk '/^locks / { exit !($2 == waits && $3 >= ns && $3 <= ns + waits) }' waits="$waits" ns="$ns" got
 	grep -x "bills $(sed -n 's/^locks .* //p' got)" got

@@ -133,7 +133,8 @@ setup()
 	fxt check trace.fxt
 }
 
-# In the group of a script that no shell with job control runs, with a process that is stopped.
+# In the group of a script that no shell with job control runs, with a process that is
+# stopped.
 @test "a program ends in a script with a stopped process: the script goes on" {
 	setsid -w sh -c '
 		sleep 600 &
@@ -163,7 +164,8 @@ setup()
 @test "the manager is in a session and a process group of its own before the program begins" {
 	for _ in {1..20}; do
 		setsid -w fxtrun sh -c 'cat /proc/$$/stat /proc/$PPID/stat' >stat
-		# Group and session are the third and fourth field behind the name, which stands in parentheses.
+		# Group and session are the third and fourth field behind the name, which
+		# stands in parentheses.
 		mapfile -t ids < <(sed 's/.*) [A-Z] [0-9]* \([0-9]* [0-9]*\) .*/\1/' stat)
 		read -r group session <<<"${ids[0]}"
 		read -r recorder recorder_session <<<"${ids[1]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Calls that end without returning: whatever way they are left, they end there, and what is called later is never
-# taken for a part of them.
+# Calls that end without returning: whatever way they are left, they end there, and what is
+# called later is never taken for a part of them.
 
 load helpers
 
@@ -23,7 +23,8 @@ all_calls()
 	diff <(calls_by_name trace.fxt) traced.out
 }
 
-# "caller<tab>function" for every pair there is, sorted; the caller of outermost calls is "-".
+# "caller<tab>function" for every pair there is, sorted; the caller of outermost calls is
+# "-".
 callers()
 {
 	decode slices trace.fxt | awk -F'\t' -v OFS='\t' '
@@ -100,7 +101,8 @@ callers()
 	[ "$(fxt dump trace.fxt | grep -c 'name="trade".*{abandoned')" = 1 ]
 }
 
-# own_tree PROGRAM [ARGUMENT]: the callers that the trace says are those of the program's own account, call for call.
+# own_tree PROGRAM [ARGUMENT]: the callers that the trace says are those of the program's
+# own account, call for call.
 own_tree()
 {
 	echo "# $*"

@@ -4,7 +4,8 @@
 
 load helpers
 
-# made NAME LOST [PERCENT]: 100 calls of f of 1 to 100 us, or so much of that, and so many records that were lost.
+# made NAME LOST [PERCENT]: 100 calls of f of 1 to 100 us, or so much of that, and so many
+# records that were lost.
 made()
 {
 	python3 -c '

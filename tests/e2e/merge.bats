@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
-# fxt merge: what the independent decoder finds in the traces it finds in the merged one, on a timeline where what was
-# known to come first does.
+# fxt merge: what the independent decoder finds in the traces it finds in the merged one, on
+# a timeline where what was known to come first does.
 
 load helpers
 load heap
 
-# Two programs that hand a byte to and fro: each call of one ends before the byte is written for which the other's waits.
+# Two programs that hand a byte to and fro: each call of one ends before the byte is written
+# for which the other's waits.
 setup_file()
 {
 	cd "$BATS_FILE_TMPDIR"
@@ -256,7 +257,8 @@ other	300" ]
 	grep "^fxt: half.fxt: .*truncated inside a record" error
 	fxt info some.fxt | grep "^unfinished: "
 	decode calls some.fxt | sort | diff <({ decode calls first.fxt; decode calls half.fxt 2>/dev/null; } | sort) -
-	# Without the anchor of its end, of another boot: the rate is the one that was measured at the beginning.
+	# Without the anchor of its end, of another boot: the rate is the one that was
+	# measured at the beginning.
 	python3 "$root/tests/e2e/anchors.py" boot second.fxt far.fxt 123456789012345
 	end=$(fxt dump far.fxt | sed -n 's/^\(0x[0-9a-f]*\) blob name="fxt:anchor".*/\1/p' | tail -n 1)
 	head -c "$((end))" far.fxt >endless.fxt

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Modules that come and go while a program runs: names are those of the module that was there at the time of the call.
+# Modules that come and go while a program runs: names are those of the module that was
+# there at the time of the call.
 
 load helpers
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Single calls, explained: fxt slow, why, last, replay, locks and threads, against what programs know of themselves and the independent decoder.
+# Single calls, explained: fxt slow, why, last, replay, locks and threads, against what
+# programs know of themselves and the independent decoder.
 
 load helpers
 
@@ -8,7 +9,8 @@ setup_file()
 	compiled_for_all moments/causes moments/faults moments/convoy moments/blocks threads/deadlock
 }
 
-# Leaves in right the causes that a run of the program has right by the clocks, and dies of what is wrong in any run.
+# Leaves in right the causes that a run of the program has right by the clocks, and dies of
+# what is wrong in any run.
 causes_run()
 {
 	fxtrun -o trace.fxt causes >measured
@@ -24,7 +26,8 @@ all_causes_were_right()
 	[ "$(sort -u right | wc -l)" = 5 ]
 }
 
-# By the clocks each cause has to be right in one run; what fxt says by itself has to be right in all.
+# By the clocks each cause has to be right in one run; what fxt says by itself has to be
+# right in all.
 @test "why: five planted causes are named, and parts sum to the call to the nanosecond" {
 	until_clocks_agree causes_run all_causes_were_right
 }
@@ -50,7 +53,8 @@ all_causes_were_right()
 	# counts them.
 	awk '$2 == "read_zeros" && $4 < $3 { exit 1 }' measured
 	fxt why --json read_zeros | fails grep '"page_faults": [1-9][0-9][0-9]'
-	# A thread has all of its calls', and what the tracer and the thread's own begin took of them.
+	# A thread has all of its calls', and what the tracer and the thread's own begin
+	# took of them.
 	fxt threads --csv | rows threads koid page_faults | sort >by_thread
 	awk '$2 == "touch" { n[$1] += $3 } END { for (tid in n) print tid "\t" n[tid] }' measured | sort | join -t "$(printf '\t')" - by_thread |
 		awk -F'\t' '{ n++ } $3 < $2 || $3 > $2 + 100 { print "of the thread: " $0; exit 1 } END { exit n != 2 }'
@@ -72,8 +76,8 @@ drawn()
 		WHERE s.name = 'page fault' GROUP BY utid ORDER BY 2 DESC"
 }
 
-# in_rows THREAD...: the faults of trace.fxt are in a row for each thread, of the name that it has last, and as many as the
-# thread has to fxt.
+# in_rows THREAD...: the faults of trace.fxt are in a row for each thread, of the name that
+# it has last, and as many as the thread has to fxt.
 in_rows()
 {
 	drawn trace.fxt >rows
@@ -166,7 +170,8 @@ in_rows()
 		assert sum(int(wait[4]) for wait in sleeps) <= by["time to pass"] <= sum(int(wait[3]) for wait in sleeps), (by, sleeps)
 		assert sum(int(wait[4]) for wait in others) <= by["a descriptor"], (by, others)
 	END
-	# No slice is shorter than 10 us, and none is of a read that took less by the clocks around it.
+	# No slice is shorter than 10 us, and none is of a read that took less by the clocks
+	# around it.
 	awk '$1 != "woken" && $1 !~ /^(pthread|wakes)/ && $2 < 9990' waits >short
 	[ ! -s short ]
 	[ "$(fxt sql --csv "select count(*) from waits where name = 'read' and caller is null and tid = pid" | tail -n 1 | cut -d, -f2)" -le "$(awk '$1 == "late" { print $2 }' measured)" ]
@@ -183,8 +188,8 @@ in_rows()
 	grep '^0  .* write: waiting for fd [0-9]*' last
 }
 
-# Two calls of handle, which take 1000 and 500 us: in each 60 functions are called for a microsecond, and one for 800 and
-# 300 us.
+# Two calls of handle, which take 1000 and 500 us: in each 60 functions are called for a
+# microsecond, and one for 800 and 300 us.
 @test "why: small parts are one line, and the lines add up to the call; programs get all parts" {
 	python3 -c '
 import struct

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxtrun --auto. The truth is the order of a program's calls: 2000 of hot() between two of tick(), as long as they are recorded.
+# fxtrun --auto. The truth is the order of a program's calls: 2000 of hot() between two of
+# tick(), as long as they are recorded.
 
 load helpers
 

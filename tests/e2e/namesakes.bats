@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Functions with the same name are told apart by their module, their source file or their place in the module. Each
-# counts its own calls, which is the truth that answers are compared with.
+# Functions with the same name are told apart by their module, their source file or their
+# place in the module. Each counts its own calls, which is the truth that answers are
+# compared with.
 
 load helpers
 
@@ -36,7 +37,8 @@ namesake()
 	${CC:-cc} -O1 -g -D_GNU_SOURCE -finstrument-functions -o "$@"
 }
 
-# The functions of a report's output in CSV and their calls, without main() and those of the program itself.
+# The functions of a report's output in CSV and their calls, without main() and those of the
+# program itself.
 calls()
 {
 	rows functions name calls | grep -v -E '^(main|run_static)\>' | sort

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Functions have their names in the trace from the moment it is written: nothing is rewritten at the end, what is killed
-# is named, and files are read as they were when the program had them.
+# Functions have their names in the trace from the moment it is written: nothing is
+# rewritten at the end, what is killed is named, and files are read as they were when the
+# program had them.
 
 load helpers
 
@@ -80,7 +81,8 @@ named()
 	tracer=$!
 	exec 9>go
 	await '^up' out
-	# The names of its modules are read as soon as they are registered; the main function is.
+	# The names of its modules are read as soon as they are registered; the main
+	# function is.
 	await_modules
 	rm gone libgone.so
 	echo on >&9
@@ -89,7 +91,8 @@ named()
 	named trace.fxt $'in_library\nlate\nmain'
 }
 
-# The namer has the files open once it has looked at the registrations, which it does at least every 64 ms.
+# The namer has the files open once it has looked at the registrations, which it does at
+# least every 64 ms.
 await_modules()
 {
 	timeout 60 sh -c "until grep -q libgone /proc/$(recorder_of "$tracer" | tr -d ' ')/maps; do :; done"
@@ -142,8 +145,9 @@ functions()
 	[ "$(grep -cE ' stripped\+0x[0-9a-f]+$' report)" = 2 ]
 }
 
-# plugin_in_a_memfd LINKER_OPTION: ./host loads plug.so from a memfd, as descriptor 100, calls it, says "up" and waits
-# for a line; `./host close` closes the descriptor right after dlopen(). decoy.so is like plug.so, with other names.
+# plugin_in_a_memfd LINKER_OPTION: ./host loads plug.so from a memfd, as descriptor 100,
+# calls it, says "up" and waits for a line; `./host close` closes the descriptor right after
+# dlopen(). decoy.so is like plug.so, with other names.
 plugin_in_a_memfd()
 {
 	cat >plug.c <<-'END'
@@ -183,7 +187,8 @@ plugin_in_a_memfd()
 	built cc -O1 -D_GNU_SOURCE -o host host.c
 }
 
-# recorded_once PATTERN COMMAND...: under fxtrun, which has seen the plugin's file when PATTERN is in its mappings.
+# recorded_once PATTERN COMMAND...: under fxtrun, which has seen the plugin's file when
+# PATTERN is in its mappings.
 recorded_once()
 {
 	local pattern=$1

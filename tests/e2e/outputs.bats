@@ -29,7 +29,8 @@ stranger()
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
-# written: the commands that write a file, a line each: their words, and what is behind -o, less its directory.
+# written: the commands that write a file, a line each: their words, and what is behind -o,
+# less its directory.
 written()
 {
 	cat <<-'END'
@@ -44,7 +45,8 @@ written()
 	END
 }
 
-# shared: a directory where everybody may create files, which only their owners may remove, as `place`.
+# shared: a directory where everybody may create files, which only their owners may remove,
+# as `place`.
 shared()
 {
 	[ "$(id -u)" = 0 ] || skip "only root can be another user as well"
@@ -52,8 +54,8 @@ shared()
 	chmod 1777 "$place"
 }
 
-# refuses_each PREPARE...: each command refuses its output, for which PREPARE was called, with a line that says why; the
-# user's own file stays as it is.
+# refuses_each PREPARE...: each command refuses its output, for which PREPARE was called,
+# with a line that says why; the user's own file stays as it is.
 refuses_each()
 {
 	local words

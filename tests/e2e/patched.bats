@@ -12,7 +12,8 @@ setup_file()
 	patched_programs -finstrument-functions
 }
 
-# changes PROGRAM COUNT ARGUMENT...: record_under_changes() of patched.py; sites are patched meanwhile.
+# changes PROGRAM COUNT ARGUMENT...: record_under_changes() of patched.py; sites are patched
+# meanwhile.
 changes()
 {
 	timeout 300 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'
@@ -44,8 +45,9 @@ changes()
 	changes clang 300 2 signals forks plugin "$BATS_FILE_TMPDIR/plugged.so"
 }
 
-# erased PROGRAM FUNCTIONS COUNT OPTION...: which bytes of the functions are not their file's, while the program runs, once there
-# are so many, or after a second if there are to be none.
+# erased PROGRAM FUNCTIONS COUNT OPTION...: which bytes of the functions are not their
+# file's, while the program runs, once there are so many, or after a second if there are to
+# be none.
 erased()
 {
 	timeout 100 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'

@@ -1,6 +1,7 @@
 # Helpers of tests of call paths: `load paths`, after helpers.
 
-# "path<tab>calls<tab>total<tab>self" of `fxt tree --csv --fold=0`, in microseconds, whatever is folded added up.
+# "path<tab>calls<tab>total<tab>self" of `fxt tree --csv --fold=0`, in microseconds,
+# whatever is folded added up.
 tree_paths()
 {
 	python3 -c '

@@ -11,7 +11,8 @@ setup_file()
 	done
 }
 
-# joined HOW: the new image has an environment without anything of ours, and is in the trace all the same.
+# joined HOW: the new image has an environment without anything of ours, and is in the trace
+# all the same.
 joined()
 {
 	same_as_bare "$BATS_FILE_TMPDIR/family" "$1"
@@ -116,8 +117,8 @@ ended()
 	done
 }
 
-# ends_in_the_viewer TRACE: where slices end of processes that died: the death is the trace's own instant, which other tests
-# hold against the program's word.
+# ends_in_the_viewer TRACE: where slices end of processes that died: the death is the
+# trace's own instant, which other tests hold against the program's word.
 ends_in_the_viewer()
 {
 	viewer "$1" "WITH dead AS (SELECT upid, max(ts) AS ts FROM slice JOIN thread_track t ON t.id = track_id

@@ -19,7 +19,8 @@ setup_file()
 			return 0;
 		}
 	END
-	# Serves ten requests, and as many again when its input has ended. Each leaves 1000 bytes behind.
+	# Serves ten requests, and as many again when its input has ended. Each leaves 1000
+	# bytes behind.
 	cat >"$BATS_FILE_TMPDIR/clone/server.c" <<-'END'
 		#include <stdio.h>
 		#include <stdlib.h>
@@ -42,7 +43,8 @@ setup_file()
 setup()
 {
 	cd "$BATS_FILE_TMPDIR/clone" || return 1
-	# Some commands are those of an installed fxt. An option of the make that runs this is none of a new user's.
+	# Some commands are those of an installed fxt. An option of the make that runs this
+	# is none of a new user's.
 	export PATH=$PWD/build:$PATH XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets MAKEFLAGS=-j$(nproc)
 }
 
@@ -55,8 +57,9 @@ block()
 		END { if (index(block, words)) printf "%s", block }' README.md | grep -v '^make test '
 }
 
-# said FILE PATTERN...: each line of what fxtrun says there matches the pattern of its number, and there are no more.
-# Whether the kernel allows context switches is another matter.
+# said FILE PATTERN...: each line of what fxtrun says there matches the pattern of its
+# number, and there are no more. Whether the kernel allows context switches is another
+# matter.
 said()
 {
 	local line number=0 file=$1

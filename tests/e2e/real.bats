@@ -1,12 +1,14 @@
 #!/usr/bin/env bats
-# Programs of the world, Lua, SQLite, sed, ninja and redis, built from the sources of this Debian release: traced, they do
-# what they do bare, and every call of every function is in the trace, by an independent count (tests/real/counter.c, or what
-# the program counts itself). The viewer's importer and fxt agree about them.
+# Programs of the world, Lua, SQLite, sed, ninja and redis, built from the sources of this
+# Debian release: traced, they do what they do bare, and every call of every function is in
+# the trace, by an independent count (tests/real/counter.c, or what the program counts
+# itself). The viewer's importer and fxt agree about them.
 
 load helpers
 load heap
 
-# counted PROGRAM ARGUMENT...: "function<tab>calls" for every function of the program that is called, sorted.
+# counted PROGRAM ARGUMENT...: "function<tab>calls" for every function of the program that
+# is called, sorted.
 counted()
 {
 	mkdir -p counted
@@ -61,7 +63,8 @@ every_call()
 	every_call "$build/real/sqlite3" shop.db ".read $root/tests/real/shop.sql"
 }
 
-# in_the_viewer TRACE: every arrow that the viewer draws leads from a cause to its effect, and its heaps are fxt heap's.
+# in_the_viewer TRACE: every arrow that the viewer draws leads from a cause to its effect,
+# and its heaps are fxt heap's.
 in_the_viewer()
 {
 	needs_viewer

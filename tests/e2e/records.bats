@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Kinds of records: one that fxt does not know has the same fate everywhere, and a new one takes two files.
+# Kinds of records: one that fxt does not know has the same fate everywhere, and a new one
+# takes two files.
 
 load helpers
 
@@ -11,7 +12,8 @@ setup_file()
 	fxtrun -o other.fxt ./program 3 >out 2>&1
 }
 
-# spliced FROM TO WORD...: the trace FROM with these words, in hex, in front of its last record.
+# spliced FROM TO WORD...: the trace FROM with these words, in hex, in front of its last
+# record.
 spliced()
 {
 	python3 - "$@" <<-'END'
@@ -36,7 +38,8 @@ sys.exit(f"{sys.argv[1]} has it {found} times" if found != int(sys.argv[2]) else
 
 @test "records of unknown kinds: commands that copy a trace keep them as they are, and each command says once that they are there" {
 	local times=1 record says="has 4 records of a kind that this fxt does not know; see fxt check"
-	# A type, a kind of metadata, of scheduling and of large records that the format does not have.
+	# A type, a kind of metadata, of scheduling and of large records that the format
+	# does not have.
 	local records=("000000000000003a feedface00000001 1" "0000000000090020 feedface00000002"
 		"3000000000000038 feedface00000003 2" "000001100000003f feedface00000004 3")
 
@@ -60,8 +63,8 @@ sys.exit(f"{sys.argv[1]} has it {found} times" if found != int(sys.argv[2]) else
 	done
 }
 
-# An fxt of this build, of which the format's header has one more type of record, and the table of fields its row. It is
-# linked with the objects of all other files as they are.
+# An fxt of this build, of which the format's header has one more type of record, and the
+# table of fields its row. It is linked with the objects of all other files as they are.
 fxt_with_another_record()
 {
 	local cc flags
@@ -92,7 +95,8 @@ fxt_with_another_record()
 
 	fxt_with_another_record
 	time=$(fxt dump "$whole" | sed -n 's/.* duration-complete .* time=\([0-9]*\) .*/\1/p' | head -1)
-	# String 77 "probe", thread 200 as 4242/4243, and a sample with both, of CPU 3, with an argument probe = koid 4243.
+	# String 77 "probe", thread 200 as 4242/4243, and a sample with both, of CPU 3, with
+	# an argument probe = koid 4243.
 	sample=(00000005004d0022 00000065626f7270 0000000000c80033 1092 1093
 		000103004dc8004a "$(printf %x "$time")" 00000000004d0028 1093)
 	spliced "$whole" new.fxt "${sample[@]}"
@@ -128,7 +132,8 @@ fxt_with_another_record()
 	./another cut --time=0s..1ns -o early.fxt new.fxt
 	! ./another dump early.fxt | grep -q ' sample '
 
-	# In a merged trace the second has koids of its own, in the record and in its argument.
+	# In a merged trace the second has koids of its own, in the record and in its
+	# argument.
 	spliced "$BATS_FILE_TMPDIR/other.fxt" again.fxt "${sample[@]}"
 	./another merge -o merged.fxt new.fxt again.fxt
 	./another check merged.fxt

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The process of fxtrun that records is killed, and the one that the shell knows finishes the trace.
+# The process of fxtrun that records is killed, and the one that the shell knows finishes
+# the trace.
 
 load helpers
 
@@ -125,7 +126,8 @@ recovered()
 	wait $job || [ $? = 137 ]
 	fxt check trace.fxt
 	lost=$(sed -En 's/^fxtrun: recovered: .*, 4 processes, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)
-	# Calls of leaf() are all that could not be recorded: the others were open, or among the first.
+	# Calls of leaf() are all that could not be recorded: the others were open, or among
+	# the first.
 	[ $(($(calls_of trace.fxt leaf) + lost)) = 900000 ]
 }
 

@@ -27,8 +27,9 @@ teardown()
 	rm -r "$place"
 }
 
-# holds: runs the script on standard input as a user, with a session of the program, in which nothing is taken out yet. In the
-# end `kept` and `hot` are what the trace has to have, of all processes together. Leaves what fxtrun said in ./said.
+# holds: runs the script on standard input as a user, with a session of the program, in
+# which nothing is taken out yet. In the end `kept` and `hot` are what the trace has to
+# have, of all processes together. Leaves what fxtrun said in ./said.
 holds()
 {
 	cat >script.py

@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
-# fxt report's numbers against an independent count: every column of every thread and function, to the nanosecond.
+# fxt report's numbers against an independent count: every column of every thread and
+# function, to the nanosecond.
 
 load helpers
 
-# reports_truly TRACE: also from a pipe, on one processor, and on all; and what are calls to it are calls to fxt info.
+# reports_truly TRACE: also from a pipe, on one processor, and on all; and what are calls to
+# it are calls to fxt info.
 reports_truly()
 {
 	decode report "$1" >decoded

@@ -25,7 +25,8 @@ def reported(path):
         elif row[0] in ("functions", "others"):
             row = dict(zip(head, row))
             thread, process = re.match(r"thread (\d+).* of process (\d+)", row["of"]).groups()
-            # The decoder knows names alone; no thread here has calls of two functions with one name.
+            # The decoder knows names alone; no thread here has calls of two functions with
+            # one name.
             name = re.sub(r" \[(?!clone )[^]]*\]$", "", row["name"])
             key = process, thread, "function" if row["table"] == "functions" else "other", name
             assert key not in rows

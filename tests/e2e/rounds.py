@@ -13,7 +13,8 @@ import fxtdecode
 
 # Calls are open in a running program, and the first half of what it did is gone.
 EXPECTED = ("calls:left_open", "calls:records_lost")
-# A thread waits for 50 ms at most, by its own clock; a busy machine may let it sleep much longer than that.
+# A thread waits for 50 ms at most, by its own clock; a busy machine may let it sleep much
+# longer than that.
 WAIT_NS = 20_000_000_000
 
 

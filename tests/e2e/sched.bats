@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The scheduler on the timeline: when threads ran and waited, against what they measure of themselves.
+# The scheduler on the timeline: when threads ran and waited, against what they measure of
+# themselves.
 
 load helpers
 
@@ -15,8 +16,8 @@ needs_perf()
 	! grep -q 'no context switches in the trace' probe.err || skip "$(head -n 1 probe.err)"
 }
 
-# near KEY FILE FILE: the lines of both files are of the same things, and the numbers in column KEY of both are within 5 %
-# of those of the second.
+# near KEY FILE FILE: the lines of both files are of the same things, and the numbers in
+# column KEY of both are within 5 % of those of the second.
 near()
 {
 	join -t "$(printf '\t')" -o 1.1,1.$1,2.$1 "$2" "$3" >both
@@ -30,7 +31,8 @@ reported_times()
 	fxt report --threads --csv "$1" | rows threads thread blocked_ns running_ns switches | sort
 }
 
-# Leaves what the threads measured, the independent decoder's account and that of fxt report.
+# Leaves what the threads measured, the independent decoder's account and that of fxt
+# report.
 accounts()
 {
 	fxtrun pingpong >out
@@ -178,10 +180,10 @@ agree()
 		}
 	END
 	${CC:-cc} -O1 -finstrument-functions -o spin spin.c -pthread
-	# A run is over before the rings are read at all. If the host of a virtual machine stops a
-	# CPU between the kernel's two looks at its clock, one thread's clock has that time and its
-	# switches have not [0.5 of 4.5 ms, once in 4,000 threads]. So no thread may lack a stay of
-	# a millisecond, and all together no more than a fiftieth.
+	# A run is over before the rings are read at all. If the host of a virtual machine
+	# stops a CPU between the kernel's two looks at its clock, one thread's clock has
+	# that time and its switches have not [0.5 of 4.5 ms, once in 4,000 threads]. So no
+	# thread may lack a stay of a millisecond, and all together no more than a fiftieth.
 	for _ in {1..40}; do
 		fxtrun ./spin 2>/dev/null | sort >measured
 		decode cpu trace.fxt | sort | join -t "$(printf '\t')" measured - >both

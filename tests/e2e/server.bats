@@ -69,8 +69,8 @@ teardown()
 	grep -E '^[0-9,]+ events, 3 threads, 4 processes, 0 lost, .*: .*/two.fxt.zst' two
 	[ "$(calls_of two.fxt.zst request_of_no_kind)" = 0 ]
 
-	# An interrupt ends the recording, and the trace is kept; also while fxtctl has not heard that it has begun, or is late
-	# in all that it does about signals and time.
+	# An interrupt ends the recording, and the trace is kept; also while fxtctl has not
+	# heard that it has begun, or is late in all that it does about signals and time.
 	strace -D -o /dev/null -e inject=rt_sigaction,rt_sigprocmask,setitimer,recvfrom:delay_exit=100000 \
 		fxtctl record -o three.fxt -t 1h >three 3>&- &
 	recording=$!

@@ -44,15 +44,17 @@ ends()
 	whole trace.fxt
 }
 
-# whole TRACE: nothing is wrong with it, but that calls are open, and that those before the last half of a buffer are
-# gone. No call is lost beside them: that would be a slice of its own.
+# whole TRACE: nothing is wrong with it, but that calls are open, and that those before the
+# last half of a buffer are gone. No call is lost beside them: that would be a slice of its
+# own.
 whole()
 {
 	fxt check "$1" && ! decode check "$1" | grep -v -e ^0 -e calls:left_open -e calls:records_lost &&
 		decode slices "$1" >slices && ! grep 'records lost' slices
 }
 
-# rounds_in TRACE: the number of the last whole round of each thread, as its calls spell it; of a trace seen to be whole.
+# rounds_in TRACE: the number of the last whole round of each thread, as its calls spell it;
+# of a trace seen to be whole.
 rounds_in()
 {
 	decode threads "$1" >threads
@@ -68,8 +70,8 @@ rounds_in()
 		END { print "0x" last["round 0"], "0x" last["round 1"] }' threads slices
 }
 
-# shows TRACE BEFORE0 BEFORE1: the trace of a moment between then and now: the last rounds of both threads, and main as
-# begun.
+# shows TRACE BEFORE0 BEFORE1: the trace of a moment between then and now: the last rounds
+# of both threads, and main as begun.
 shows()
 {
 	local before=("${@:2}") last now
@@ -87,8 +89,8 @@ shows()
 	[ "$(cut -f 4 threads | grep -c '^round [01]$')" = 2 ]
 }
 
-# missing_in MODE: a program has made 100,002 calls and waits: what status says of it then, in `live`. At its end so many of
-# its calls are not in the trace as $missing.
+# missing_in MODE: a program has made 100,002 calls and waits: what status says of it then,
+# in `live`. At its end so many of its calls are not in the trace as $missing.
 missing_in()
 {
 	fxtrun --buffering-mode=$1 --buffer-size=64K --session=srv "$counted" 100000 wait >out 2>err 3>&- &

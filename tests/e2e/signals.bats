@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Handlers that run instrumented code, wherever they come: their calls are recorded, and nest in what they interrupted.
+# Handlers that run instrumented code, wherever they come: their calls are recorded, and
+# nest in what they interrupted.
 
 load helpers
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxt sql's figures against programs that count, and against the independent decoder; what it reads, and what it refuses.
+# fxt sql's figures against programs that count, and against the independent decoder; what
+# it reads, and what it refuses.
 
 load helpers
 
@@ -69,7 +70,8 @@ sums_truly()
 	compiled threads/locks.c
 	fxtrun ./program | tr '\t' , | sort >told
 	rows "select name, count(*) from waits where object is not null and name <> 'pthread_join' group by 1" | tr -d '"' | sort | diff told -
-	# Each is in one of the two functions that take turns, and has a lock with a name; a waker is another thread.
+	# Each is in one of the two functions that take turns, and has a lock with a name; a
+	# waker is another thread.
 	[ "$(rows "select count(*) from waits w join calls c on c.id = w.caller where c.function not in ('take_turns', 'give_turns')")" = 0 ]
 	[ "$(rows "select count(*) from waits_by_lock where lock in ('mutex', 'rwlock', 'cond', 'waited') and waits >= 20")" = 4 ]
 	[ "$(rows "select sum(waits) from waits_by_function")" = "$(rows "select count(*) from waits")" ]

@@ -342,7 +342,8 @@ python()
 	fxtrun --start=paused unshare --user true
 }
 
-# Sanitizers replace clone() and what copies memory, and those look at a thread's state that the agent's helper has not.
+# Sanitizers replace clone() and what copies memory, and those look at a thread's state that
+# the agent's helper has not.
 @test "a program with a sanitizer is started and stopped" {
 	for sanitizer in thread address; do
 		cc -g -O1 -finstrument-functions -fsanitize=$sanitizer -pthread -o sanitized \

@@ -21,8 +21,8 @@ teardown()
 	no_sockets
 }
 
-# patched_programs OPTION: builds tests/programs/filters/patched.c with that option, as ./gcc and ./clang, and the library
-# that it loads, as ./plugged.so.
+# patched_programs OPTION: builds tests/programs/filters/patched.c with that option, as
+# ./gcc and ./clang, and the library that it loads, as ./plugged.so.
 patched_programs()
 {
 	local programs=$BATS_TEST_DIRNAME/../programs/filters

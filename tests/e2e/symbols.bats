@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Names: every function has the one of its source, however the program was built; and fxt symbolize.
+# Names: every function has the one of its source, however the program was built; and fxt
+# symbolize.
 
 load helpers
 
@@ -14,7 +15,8 @@ build()
 	"$@" -finstrument-functions -o "$output"
 }
 
-# raw PROGRAM ARGUMENT...: leaves raw.fxt as the agent writes it. No symbolizer lies beside this copy of it.
+# raw PROGRAM ARGUMENT...: leaves raw.fxt as the agent writes it. No symbolizer lies beside
+# this copy of it.
 raw()
 {
 	mkdir -p alone && cp "$build/libfxtagent.so" alone
@@ -26,7 +28,8 @@ names_in()
 	decode calls "$1" | cut -f3 | sort -u
 }
 
-# same_names COMPILER ARGUMENT...: the names a program says it calls are all in its trace, and none is unknown.
+# same_names COMPILER ARGUMENT...: the names a program says it calls are all in its trace,
+# and none is unknown.
 same_names()
 {
 	cc -O1 -fPIC -c "$symbols/expect.c" -o expect.o
@@ -51,7 +54,8 @@ same_names()
 	same_names clang++ -g -O3 -flto
 }
 
-# A library gets a function's address from the loader: that of the clone, which has its own name.
+# A library gets a function's address from the loader: that of the clone, which has its own
+# name.
 without_clones()
 {
 	calls_by_name "$1" | sed 's/^\([a-z_]*in_library\)\.\(avx2\|default\)/\1/'

@@ -3,7 +3,8 @@
 
 load helpers
 
-# A trace of five calls; their names are long, longer than eight lines, hostile, wide, and plain.
+# A trace of five calls; their names are long, longer than eight lines, hostile, wide, and
+# plain.
 odd_names()
 {
 	python3 -c '

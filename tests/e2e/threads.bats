@@ -71,7 +71,8 @@ compiled()
 	[ "$(fxt why by_flock trace.fxt | grep -c unknown)" = 0 ]
 }
 
-# arrows TRACE: from which slice to which slice in which wait the viewer draws arrows, and how many.
+# arrows TRACE: from which slice to which slice in which wait the viewer draws arrows, and
+# how many.
 arrows()
 {
 	viewer "$1" "SELECT o.name, i.name, w.name, count(*) FROM flow JOIN slice o ON o.id = slice_out
@@ -173,8 +174,8 @@ arrows()
 	sed -n 's/^ends\t\(.*\)/\1\t1/p' told | sort -n | diff - ends
 }
 
-# open_waits TRACE: the waits that the viewer draws as unfinished, in which call and for what; each lasts to the trace's end, or
-# to where the process was killed.
+# open_waits TRACE: the waits that the viewer draws as unfinished, in which call and for
+# what; each lasts to the trace's end, or to where the process was killed.
 open_waits()
 {
 	viewer "$1" "SELECT c.name, s.name, a.string_value, s.ts < trace_end() FROM slice s
@@ -207,7 +208,8 @@ open_waits()
 	done
 }
 
-# tool FUNCTION...: ./tool.so interposes these and writes into the file that TOOL names how often each was called.
+# tool FUNCTION...: ./tool.so interposes these and writes into the file that TOOL names how
+# often each was called.
 tool()
 {
 	{

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# fxt tui in a terminal of tmux, by keys; what stands on its screen is what the program counted itself.
+# fxt tui in a terminal of tmux, by keys; what stands on its screen is what the program
+# counted itself.
 
 load helpers
 
@@ -29,7 +30,8 @@ terminal()
 	tmux -f /dev/null -S "terminal$terminals" "$@"
 }
 
-# opens COLUMNS LINES COMMAND: in a terminal of that size, in place of one that is open; behind it stands its exit status.
+# opens COLUMNS LINES COMMAND: in a terminal of that size, in place of one that is open;
+# behind it stands its exit status.
 opens()
 {
 	[ $terminals = 0 ] || terminal kill-server
@@ -176,7 +178,8 @@ listed()
 	shows '^status 0\.$'
 }
 
-# Whether what is selected took as long as the program measured from inside and from outside of it.
+# Whether what is selected took as long as the program measured from inside and from outside
+# of it.
 is_the_slow_request()
 {
 	screen | tail -n 3 | head -n 1 | grep -q '^serve_request  .*requests.c:[0-9]'
@@ -214,7 +217,8 @@ is_the_slow_request()
 	shows '^status 0\.$'
 }
 
-# made FILE BEGIN:END:NAME...: a trace with these calls in one thread, by their ends; times are ns.
+# made FILE BEGIN:END:NAME...: a trace with these calls in one thread, by their ends; times
+# are ns.
 made()
 {
 	python3 -c '

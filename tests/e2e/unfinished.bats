@@ -43,7 +43,8 @@ told()
 	done
 }
 
-# The program counts its calls in a file of its own, which says how many there were a second before.
+# The program counts its calls in a file of its own, which says how many there were a second
+# before.
 @test "program, manager and supervisor killed at once: every call that had returned a second before is in the trace" {
 	compiled engine/mortal.c
 	for trace in trace.fxt trace.fxt.zst; do
@@ -118,7 +119,8 @@ told()
 		fxtrun -o disk/trace.fxt --buffer-size=1 "$1" 100000 && exit 1
 		cp disk/trace.fxt .' sh "$counted"
 	told cut
-	# Calls of 24 bytes: what is missing is what the program made and the trace does not have.
+	# Calls of 24 bytes: what is missing is what the program made and the trace does not
+	# have.
 	missing=$(fxt info trace.fxt | sed -n 's/^cut: the file had no room for \([0-9]*\) bytes of records$/\1/p')
 	[ "$missing" -ge $(((100000 - $(calls_of trace.fxt leaf)) * 24)) ]
 	fxt symbolize trace.fxt
@@ -149,8 +151,8 @@ bytes_lost()
 			cp disk/$end.fxt .
 			rm disk/$end.fxt out said
 		done
-		# Processes that have ended are in a file in TMPDIR, which is what is full here. The
-		# snapshot itself has room again.
+		# Processes that have ended are in a file in TMPDIR, which is what is full
+		# here. The snapshot itself has room again.
 		mkdir full
 		mount -t tmpfs -o size=1m tmpfs full
 		TMPDIR=$PWD/full fxtrun --buffer-size=1 --buffering-mode=circular \

@@ -3,7 +3,8 @@
 
 load helpers
 
-# served OPTION...: fxt view in the background, with its link in ./link and the link's path in `path`.
+# served OPTION...: fxt view in the background, with its link in ./link and the link's path
+# in `path`.
 served()
 {
 	fxt view "$@" >link 8>&- 3>&- &
@@ -12,7 +13,8 @@ served()
 	[ -n "$path" ]
 }
 
-# fetched METHOD PATH HEADER...: what a browser with these headers gets: the status on the first line, then the bytes.
+# fetched METHOD PATH HEADER...: what a browser with these headers gets: the status on the
+# first line, then the bytes.
 fetched()
 {
 	python3 -c 'import http.client, sys
@@ -51,7 +53,8 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	wait $!
 }
 
-# The call is found by the independent decoder, and by the viewer's importer at the times of the link.
+# The call is found by the independent decoder, and by the viewer's importer at the times of
+# the link.
 @test "--slow opens on a call: its time, its thread, and what the viewer selects" {
 	needs_viewer
 	exec 8>"${TMPDIR:-/tmp}/fxt-test-port-9001"

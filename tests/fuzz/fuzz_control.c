@@ -1,7 +1,8 @@
 /*
- * Any bytes as what two clients send to the control socket of a session without programs. A byte of the input
- * says what happens: 0xfe, the other client speaks; 0xfd, the one that speaks hangs up and comes back; 0xfc,
- * an alert is raised; 0xfb, the session is READY, where a controller says how to record. Others are sent.
+ * Any bytes as what two clients send to the control socket of a session without programs. A
+ * byte of the input says what happens: 0xfe, the other client speaks; 0xfd, the one that
+ * speaks hangs up and comes back; 0xfc, an alert is raised; 0xfb, the session is READY,
+ * where a controller says how to record. Others are sent.
  */
 #include <poll.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /*
- * Any bytes as a trace that is exported. The first word says how: its lowest byte is the cost of call paths,
- * the next the format and whether threads stand by themselves; the others are a pattern for
- * functions. The output is in memory, or in a directory of its own.
+ * Any bytes as a trace that is exported. The first word says how: its lowest byte is the
+ * cost of call paths, the next the format and whether threads stand by themselves; the
+ * others are a pattern for functions. The output is in memory, or in a directory of its
+ * own.
  */
 #include <stdio.h>
 #include <stdlib.h>

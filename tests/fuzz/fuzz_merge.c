@@ -1,7 +1,7 @@
 /*
- * Any bytes as two traces that are merged, by the time of day where need be. The first word says how many
- * words the first one has. Whatever they are, each call of them is in the merged trace, which has no record
- * that cannot be read.
+ * Any bytes as two traces that are merged, by the time of day where need be. The first word
+ * says how many words the first one has. Whatever they are, each call of them is in the
+ * merged trace, which has no record that cannot be read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,8 @@ static void fuzz_merge(struct fxt_merge_input *inputs, struct fxt_merge_clock *c
 	fuzz_write(inputs, clocks, &timeline);
 }
 
-/* The words are the caller's to free, who has them from the archive before that is closed. */
+/* The words are the caller's to free, who has them from the archive before that is
+ * closed. */
 static void fuzz_open(struct fxt_archive *archive, const uint8_t *data, size_t bytes)
 {
 	uint64_t *words = calloc(bytes / 8 + 1, 8);

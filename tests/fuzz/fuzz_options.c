@@ -1,6 +1,6 @@
 /*
- * Any texts as the command line of fxtrun: an argument a line, and behind a byte 0xff the file that
- * --filter-file names.
+ * Any texts as the command line of fxtrun: an argument a line, and behind a byte 0xff the
+ * file that --filter-file names.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Any bytes as what a provider does to the memory that it shares with its manager, and as its packets. The
- * first two bytes choose the session; then each byte is something it does, with operands behind it. It begins
- * with memory as an agent has it after a few calls.
+ * Any bytes as what a provider does to the memory that it shares with its manager, and as
+ * its packets. The first two bytes choose the session; then each byte is something it does,
+ * with operands behind it. It begins with memory as an agent has it after a few calls.
  */
 #include <stdio.h>
 #include <stdlib.h>

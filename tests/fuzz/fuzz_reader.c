@@ -1,6 +1,6 @@
 /*
- * Any bytes as a trace: checked, scanned in small blocks and ranges, walked by two workers, and read as a
- * heap.
+ * Any bytes as a trace: checked, scanned in small blocks and ranges, walked by two workers,
+ * and read as a heap.
  */
 #include <stdlib.h>
 #include <string.h>

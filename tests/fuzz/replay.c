@@ -1,6 +1,6 @@
 /*
- * Without a fuzzer: gives a target the inputs that are kept, one test each. `make fuzz` links the engine of
- * clang in its place.
+ * Without a fuzzer: gives a target the inputs that are kept, one test each. `make fuzz`
+ * links the engine of clang in its place.
  */
 #include <stdint.h>
 #include <stdio.h>

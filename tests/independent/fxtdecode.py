@@ -46,7 +46,8 @@ CALL_CATEGORY = "function"
 INHERITED_CATEGORY = "inherited"  # of a forked child: calls that its parent was inside of, and that count there
 MAX_DEPTH = 512  # slices a thread may nest in the viewer
 
-# Bits of the header word that must be zero, by record type; event and scheduling headers are full.
+# Bits of the header word that must be zero, by record type; event and scheduling headers
+# are full.
 RESERVED = {1: 0xFFFFFFFFFFFF0000, 2: 0xFFFF800080000000, 3: 0xFFFFFFFFFF000000, 5: 0xFF00800000000000,
             6: 0xFFFFF00000000000, 7: 0xFFFFF00000000000, 9: 0xFFFFFF0080000000}
 
@@ -195,7 +196,8 @@ class Trace:
         if kind == 0:
             self.metadata(header, cursor)
             return
-        # A blob needs no provider: the viewer reads those of its own kind, and no others, wherever they stand.
+        # A blob needs no provider: the viewer reads those of its own kind, and no others,
+        # wherever they stand.
         if self.provider is None and kind != 5:
             self.count["fuchsia_invalid_event"] += 1
             return
@@ -216,7 +218,8 @@ class Trace:
         elif kind == 2:
             self.provider = self.providers.get(number)
         elif kind == 3 and header >> 52 & 15 == 0:
-            # A loaded machine may lose context switches, and then a thread may be where it cannot be.
+            # A loaded machine may lose context switches, and then a thread may be where it
+            # cannot be.
             if number in self.providers and self.providers[number].name == "scheduler":
                 self.switches_lost = True
             else:

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Checks the model of the closing protocol exhaustively, and that each of its broken variants fails. Needs spin and a C
-# compiler; the status is 0, 1, or 77 if spin is not there.
+# Checks the model of the closing protocol exhaustively, and that each of its broken
+# variants fails. Needs spin and a C compiler; the status is 0, 1, or 77 if spin is not
+# there.
 model=$(cd "$(dirname "$0")" && pwd)/closing.pml
 command -v spin >/dev/null || { echo "tests/model/run.sh: spin is not installed" >&2; exit 77; }
 work=$(mktemp -d) || exit 1

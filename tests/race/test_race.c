@@ -363,8 +363,8 @@ static void stop_and_switch(
 	die(&rig, "stopped, before its buffer is closed");
 	switch_buffers(&rig, &caller, switches);
 	check_bytes_are_not_given_out(&rig, s.caller.writer);
-	/* If it had committed, the call went with the older half of a circular buffer; else it is still to
-	 * come. */
+	/* If it had committed, the call went with the older half of a circular buffer; else
+	 * it is still to come. */
 	if (mode == FXT_CIRCULAR && strcmp(at, "commit: committed") == 0)
 		calls.progress[s.number] = DONE;
 	die(&rig, "stopped, after its buffer was closed");
@@ -383,8 +383,8 @@ static void stop_and_switch(
 		assert_int_equal(pthread_create(&s.thread, NULL, attach_only, &rig), 0);
 		pthread_join(s.thread, NULL);
 		assert_int_equal(s.caller.slot->state, FXT_SLOT_LIVE);
-		/* Calls that are still in a circular buffer keep the slot: what was overwritten is shown
-		 * beside them. */
+		/* Calls that are still in a circular buffer keep the slot: what was
+		 * overwritten is shown beside them. */
 		if (s.caller.slot->koid == s.caller.koid)
 			assert_true(
 			        mode == FXT_CIRCULAR && s.caller.slot->calls[0] + s.caller.slot->calls[1]);
@@ -421,8 +421,8 @@ static void stopped_threads_that_die(void **state)
 
 /* ---- the last bytes ---- */
 
-/* Two threads want them: one stops before it looks at its limit, the other takes a chunk and fills the
- * buffer. */
+/* Two threads want them: one stops before it looks at its limit, the other takes a chunk
+ * and fills the buffer. */
 static void the_last_bytes(void **state)
 {
 	(void)state;
@@ -452,7 +452,8 @@ static void the_last_bytes(void **state)
 	}
 }
 
-/* The thread comes out while the closer, which has given it up, is closing its chunk; then the process dies.
+/* The thread comes out while the closer, which has given it up, is closing its chunk; then
+ * the process dies.
  */
 static void release_and_die(void *context, const char *name)
 {
@@ -474,8 +475,8 @@ static void committed_while_it_is_stalled(void **state)
 	        "stall: committed", "stall: late_record", "close: committed", "close: closed"};
 
 	(void)state;
-	/* Not the first window: from there the thread would take the slow path, to the lock that the closer
-	 * holds. */
+	/* Not the first window: from there the thread would take the slow path, to the lock
+	 * that the closer holds. */
 	for (size_t w = 1; w < sizeof(windows) / sizeof(*windows); w++)
 		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 			struct rig rig;

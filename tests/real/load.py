@@ -172,7 +172,8 @@ def redis(program, directory):
         await_that(lambda: is_there(path) and ask(b"PING") == b"+PONG\r\n", "its data")
 
     under_load(path, b"*2\r\n$4\r\nINCR\r\n$1\r\na\r\n", b":", kill_child, rewrite, kill_server)
-    # An answer may be on its way when the server is killed; it is then in the file, since each is written there first.
+    # An answer may be on its way when the server is killed; it is then in the file, since
+    # each is written there first.
     say("all answered are counted:", 0 <= int(ask(b"GET", b"a").split()[1]) - CLIENTS * REQUESTS <= CLIENTS)
     ask(b"SHUTDOWN", b"NOSAVE")
     say("status", server.wait(PATIENCE))

@@ -35,7 +35,8 @@ static inline UNUSED void agent_rig_end(struct rig *rig)
 	rig_end(rig);
 }
 
-/* Begins a call of `function` on the calling thread, its frame where the stack pointer says. */
+/* Begins a call of `function` on the calling thread, its frame where the stack pointer
+ * says. */
 static inline UNUSED void agent_call(uint64_t function, uint64_t stack_pointer)
 {
 	struct fxt_thread_writer *writer = agent_attach();

@@ -43,8 +43,8 @@ struct worker {
 
 void start_worker(struct worker *w, struct rig *rig, uint64_t seed);
 
-/* Every call of the thread is in the trace, or counted as lost: once. `shown`: each loss is in a slice of its
- * own too; together with what was overwritten it always is. */
+/* Every call of the thread is in the trace, or counted as lost: once. `shown`: each loss is
+ * in a slice of its own too; together with what was overwritten it always is. */
 void check_worker(const struct worker *w, bool shown);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The trace that comes out of an engine under test: a decoder of what the engine writes, with a few lines of
- * its own.
+ * The trace that comes out of an engine under test: a decoder of what the engine writes,
+ * with a few lines of its own.
  */
 #ifndef FXT_TESTS_UNIT_DECODER_H
 #define FXT_TESTS_UNIT_DECODER_H
@@ -47,8 +47,9 @@ bool trace_names(const struct trace *t, uint64_t koid);
 uint64_t trace_count(const struct trace *t, enum event_kind kind, uint64_t koid);
 
 /*
- * Whatever a viewer needs: on each thread starts differ by whole nanoseconds (so no call is there twice),
- * nothing ends before it starts, and no two slices overlap in part. Sorts the events.
+ * Whatever a viewer needs: on each thread starts differ by whole nanoseconds (so no call is
+ * there twice), nothing ends before it starts, and no two slices overlap in part. Sorts the
+ * events.
  */
 void trace_check_nesting(struct trace *t);
 

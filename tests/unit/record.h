@@ -2,7 +2,8 @@
  * Helpers of the encoders' tests: a record is compared word by word with literals worked
  * out by hand from the text of the format, in room that shows every word written too much.
  *
- * The macros take a call of an encoder that names its room `dst, capacity`, and make it several times.
+ * The macros take a call of an encoder that names its room `dst, capacity`, and make it
+ * several times.
  */
 #ifndef FXT_TESTS_UNIT_RECORD_H
 #define FXT_TESTS_UNIT_RECORD_H
@@ -27,7 +28,8 @@ static uint64_t *fresh_room(void)
 	return room + ROOM_EDGE;
 }
 
-/* `got` is what the call returned; the `words` words of the room may have changed, no other. */
+/* `got` is what the call returned; the `words` words of the room may have changed, no
+ * other. */
 static void check_size(const char *call, size_t got, size_t words)
 {
 	if (got != words)
@@ -52,7 +54,8 @@ static void check_word(const char *call, size_t i, uint64_t expected)
 		check_size(#call, (call), 0); \
 	} while (0)
 
-/* The call needs `words` words: it is refused with one less, and writes no more with plenty. */
+/* The call needs `words` words: it is refused with one less, and writes no more with
+ * plenty. */
 #define SIZED(call, words)                                                \
 	do {                                                              \
 		uint64_t *dst = fresh_room();                             \

@@ -46,7 +46,8 @@ void guarded_unmap(void *memory, size_t bytes);
 /* The memory that a manager shares with its provider, without an engine. */
 void rig_map(struct rig *rig, enum fxt_buffering_mode mode, uint64_t bytes, enum fxt_on_full on_full);
 
-/* The same with an engine that records; both end with rig_end, which terminates an engine that is there. */
+/* The same with an engine that records; both end with rig_end, which terminates an engine
+ * that is there. */
 void rig_begin(struct rig *rig, enum fxt_buffering_mode mode, uint64_t bytes, enum fxt_on_full on_full);
 void rig_end(struct rig *rig);
 
@@ -56,10 +57,12 @@ void rig_reply(struct rig *rig, struct fxt_packet packet);
 /* The provider's next packet; false: there is none. */
 bool rig_receive(struct rig *rig, struct fxt_packet *packet);
 
-/* Saves what was handed over, and says so; then what is committed of the buffer that fills now. */
+/* Saves what was handed over, and says so; then what is committed of the buffer that fills
+ * now. */
 unsigned rig_save(struct rig *rig);
 
-/* A thread that saves whatever is handed over, until it is stopped; the rest is saved then. */
+/* A thread that saves whatever is handed over, until it is stopped; the rest is saved
+ * then. */
 void rig_start_manager(struct rig *rig);
 void rig_stop_manager(struct rig *rig);
 

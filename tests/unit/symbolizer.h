@@ -98,8 +98,8 @@ static inline uint64_t address_of(const char *path, const char *symbol)
 	return strtoull(line, NULL, 16);
 }
 
-/* Builds slot.so, which calls an indirect function, `chosen`, by a PLT slot, with the tools of that prefix.
- * Returns the slot's address. */
+/* Builds slot.so, which calls an indirect function, `chosen`, by a PLT slot, with the tools
+ * of that prefix. Returns the slot's address. */
 static inline uint64_t build_slot(const char *tools, const char *options)
 {
 	char command[2 * PATH_MAX + 100], line[100];
@@ -278,7 +278,8 @@ static inline uint64_t describe_of(uint64_t header)
 	return bits(header, 0, 3) == 15 ? bits(header, 4, 35) : bits(header, 4, 15);
 }
 
-/* Steps to the next record; NULL at the end. Fails if the archive is not made of whole records. */
+/* Steps to the next record; NULL at the end. Fails if the archive is not made of whole
+ * records. */
 static inline const uint64_t *next_record(const struct finished *f, const uint64_t *record)
 {
 	const uint64_t *end = f->words + f->count;
@@ -295,7 +296,8 @@ static inline const uint64_t *next_record(const struct finished *f, const uint64
 	record;                                        \
 	record = next_record(f, record)
 
-/* The text that string `index` had last, with a terminator; the four last results are good. */
+/* The text that string `index` had last, with a terminator; the four last results are
+ * good. */
 static inline const char *string_of(const struct finished *f, unsigned index)
 {
 	static char texts[4][32768];

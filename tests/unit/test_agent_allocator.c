@@ -1,6 +1,6 @@
 /*
- * The allocator behind the agent's: what the look-up finds, against what the loader says; and the memory that
- * serves until it is known, to its last byte.
+ * The allocator behind the agent's: what the look-up finds, against what the loader says;
+ * and the memory that serves until it is known, to its last byte.
  */
 #include <dlfcn.h>
 #include <malloc.h>

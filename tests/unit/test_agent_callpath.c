@@ -1,6 +1,7 @@
 /*
- * Call paths against stacks that are known here: a path's number must stand for exactly one stack, and the
- * records of its nodes must lead back to every function of that stack, outermost last.
+ * Call paths against stacks that are known here: a path's number must stand for exactly one
+ * stack, and the records of its nodes must lead back to every function of that stack,
+ * outermost last.
  */
 #include "agent_rig.h"
 
@@ -187,7 +188,8 @@ static void paths_of_calls(void **state)
 	end(&rig);
 }
 
-/* A walk finds return addresses; without an unwind table there, the function is the byte before. */
+/* A walk finds return addresses; without an unwind table there, the function is the byte
+ * before. */
 static struct agent_walk walk_of(const struct stack *stack)
 {
 	struct agent_walk walk = {.count = stack->depth};
@@ -241,7 +243,8 @@ static void dropped_nodes_are_written_again(void **state)
 	end(&rig);
 }
 
-/* A module was unloaded and another took its addresses: what is called there now are other functions. */
+/* A module was unloaded and another took its addresses: what is called there now are other
+ * functions. */
 static void retired_code_has_other_paths(void **state)
 {
 	struct stack stack = {.depth = 3, .functions = {1, 2, 3}};

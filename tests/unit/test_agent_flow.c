@@ -1,5 +1,5 @@
-/* Which functions a call of a hook is given, of code that an assembler made; and the lengths of instructions,
- * as it says them. */
+/* Which functions a call of a hook is given, of code that an assembler made; and the
+ * lengths of instructions, as it says them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

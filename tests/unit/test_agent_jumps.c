@@ -14,7 +14,8 @@ static void (*jump)(struct __jmp_buf_tag *, int);
 
 static void deeper(unsigned depth, unsigned target);
 
-/* Called afresh at each depth: a function that calls setjmp() is inlined nowhere, and neither is this. */
+/* Called afresh at each depth: a function that calls setjmp() is inlined nowhere, and
+ * neither is this. */
 static __attribute__((noinline)) void descend(unsigned depth, unsigned target)
 {
 	uint64_t base = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();

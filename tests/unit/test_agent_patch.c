@@ -1,5 +1,6 @@
-/* Calls of hooks that are taken out of code that threads execute, and put back, again and again: the code
- * does what it did, shadow stacks stay whole, and in the end each byte is what it was. */
+/* Calls of hooks that are taken out of code that threads execute, and put back, again and
+ * again: the code does what it did, shadow stacks stay whole, and in the end each byte is
+ * what it was. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,8 @@ INSTRUMENTED static int deep(int n)
 	return n;
 }
 
-/* Has the hooks of another function too, as if that was inlined into it, which is recorded. */
+/* Has the hooks of another function too, as if that was inlined into it, which is
+ * recorded. */
 INSTRUMENTED static int around(int x)
 {
 	HOOK_ENTER((void *)(uintptr_t)around, __builtin_return_address(0));
@@ -242,7 +244,8 @@ static bool is_as_before(const uint8_t *before, int (*function)(int))
 	return memcmp(before, (void *)(uintptr_t)function, CODE_BYTES) == 0;
 }
 
-/* An excluded function with a recorded one inlined into it: they share no call of the hook. */
+/* An excluded function with a recorded one inlined into it: they share no call of the
+ * hook. */
 static void hooks_of_a_recorded_function_stay_inside_another(void **state)
 {
 	uint8_t before[CODE_BYTES], copied[CODE_BYTES];

@@ -137,7 +137,8 @@ static void known_bounds(void **state)
 	no_coroutine_at(first - 1);
 	no_coroutine_at(first + STACKS * 32 * KIB);
 
-	/* Stacks are freed and made anew: one that overlaps takes the place of the old one. */
+	/* Stacks are freed and made anew: one that overlaps takes the place of the old
+	 * one. */
 	agent_coroutine_runs(first + 16 * KIB, 16 * KIB, first + 32 * KIB - 8);
 	no_coroutine_at(first);
 	assert_ptr_equal(coroutine_at(first + 16 * KIB, true), writers[0]);
@@ -150,7 +151,8 @@ static void known_bounds(void **state)
 	agent_rig_end(&rig);
 }
 
-/* Nothing is known but the stack pointers of calls: near the newest one it is the same coroutine. */
+/* Nothing is known but the stack pointers of calls: near the newest one it is the same
+ * coroutine. */
 static void unknown_bounds(void **state)
 {
 	uint64_t one = UINT64_C(0x10000000), other = UINT64_C(0x20000000);
@@ -174,8 +176,8 @@ static void unknown_bounds(void **state)
 	agent_rig_end(&rig);
 }
 
-/* A coroutine's stack is a part of the thread's, and another one a part of that: the inner one counts while
- * it runs, and is gone once the outer one's frames are there. */
+/* A coroutine's stack is a part of the thread's, and another one a part of that: the inner
+ * one counts while it runs, and is gone once the outer one's frames are there. */
 static void stack_on_stack(void **state)
 {
 	uint64_t outer = own_low + 64 * KIB, inner = outer + 8 * KIB;
@@ -201,7 +203,8 @@ static void stack_on_stack(void **state)
 	agent_rig_end(&rig);
 }
 
-/* More coroutines than rows, each in the midst of two calls: each goes on with its own when it runs again. */
+/* More coroutines than rows, each in the midst of two calls: each goes on with its own when
+ * it runs again. */
 static void more_than_rows(void **state)
 {
 	enum { MANY = AGENT_TRACKS + 100 };
@@ -269,7 +272,8 @@ static void set_signal_stack(uint64_t low, uint64_t bytes)
 	        .ss_sp = (void *)(uintptr_t)low, .ss_size = bytes, .ss_flags = bytes ? 0 : SS_DISABLE});
 }
 
-/* Frames are compared with others on the same stack; handlers nest on what they interrupted. */
+/* Frames are compared with others on the same stack; handlers nest on what they
+ * interrupted. */
 static void signal_stack_on_stack(void **state)
 {
 	uint64_t low = own_low + 128 * KIB, beyond = UINT64_C(0x30000000);
@@ -291,7 +295,8 @@ static void signal_stack_on_stack(void **state)
 	assert_true(is_left(own, &on, 64 * KIB)); /* out of the handler */
 	assert_true(is_left(own, &on, 192 * KIB));
 	assert_true(is_left(own, &elsewhere, 64 * KIB));
-	/* A handler sets another one, which is elsewhere, and the kernel the former one again. */
+	/* A handler sets another one, which is elsewhere, and the kernel the former one
+	 * again. */
 	set_signal_stack(beyond - KIB, 32 * KIB);
 	assert_ptr_equal(agent_writer_at(own, beyond, true), own);
 	assert_false(is_left(own, &on, beyond - own_low));

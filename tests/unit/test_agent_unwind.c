@@ -1,6 +1,7 @@
 /*
- * Walks against the frames that libgcc's unwinder finds, in the same calls: functions of any shape, signals
- * that come at any instruction, tables with expressions; and against tables and stacks that are damaged.
+ * Walks against the frames that libgcc's unwinder finds, in the same calls: functions of
+ * any shape, signals that come at any instruction, tables with expressions; and against
+ * tables and stacks that are damaged.
  */
 #include "agent_rig.h"
 

@@ -1,6 +1,6 @@
 /*
- * The archive that a session writes, against words worked out by hand from the section on metadata records,
- * and cut where the file takes no more.
+ * The archive that a session writes, against words worked out by hand from the section on
+ * metadata records, and cut where the file takes no more.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -17,8 +17,8 @@
 
 #define MAGIC 0x0016547846040010
 
-/* A blob of 5 words and type 3, "fxt: loss", of 10 bytes: a Perfetto packet 0a 08 {trace_stats 9a 02 05
- * {buffer_stats 0a 03 {trace_writer_packet_loss 98 01 01}}}. */
+/* A blob of 5 words and type 3, "fxt: loss", of 10 bytes: a Perfetto packet 0a 08
+ * {trace_stats 9a 02 05 {buffer_stats 0a 03 {trace_writer_packet_loss 98 01 01}}}. */
 #define LOSS \
 	0x0003000a80090055, 0x736f6c203a747866, 0x0000000000000073, 0x98030a05029a080a, 0x0000000000000101
 
@@ -64,7 +64,8 @@ static void sections(void **state)
 	        0x0090000000210030, 0x6867666564636261, 0x0000000000000069, 0x24, 200, 0x24, 201,
 	        /* section of provider 1 */
 	        0x0000000000120010, 0x24, 100,
-	        /* provider event 0 of provider 1, in its section already; and a loss for viewers */
+	        /* provider event 0 of provider 1, in its section already; and a loss for
+	         * viewers */
 	        0x0000000000130010, LOSS,
 	        /* section of provider 2, then its event and loss */
 	        0x0000000000220010, 0x0000000000230010, LOSS};
@@ -105,7 +106,8 @@ static void parts(void **state)
 	fxt_archive_write_calls(&archive, &second, call, sizeof(call));
 	assert_int_equal(archive.bytes, 8 + 16 + 48 + 32 + 24 + 16 + 24);
 	assert_int_equal(archive.part_count, 3);
-	/* The magic record and the first provider's; the two others; the second provider's. */
+	/* The magic record and the first provider's; the two others; the second
+	 * provider's. */
 	assert_int_equal(archive.parts[0].from, 0);
 	assert_int_equal(archive.parts[0].to, 24);
 	assert_int_equal(archive.parts[1].from, 72);
@@ -218,7 +220,8 @@ static void unwritable_from_the_start(void **state)
 	assert_int_equal(archive.bytes_lost, 280);
 }
 
-/* As if another process had cut, overwritten or lengthened the file since the last look at it. */
+/* As if another process had cut, overwritten or lengthened the file since the last look at
+ * it. */
 static void appending_to_a_changed_file(void **state)
 {
 	int fd = fileno(*state);

@@ -1,6 +1,6 @@
 /*
- * The layout and the header of the trace buffer, against values worked out by hand from the rules of
- * Fuchsia's engine and the checks of its manager.
+ * The layout and the header of the trace buffer, against values worked out by hand from the
+ * rules of Fuchsia's engine and the checks of its manager.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /*
- * Why calls took so long: parts against a schedule worked out by hand, and over random traces against the one
- * thing that always holds, that they sum to the call.
+ * Why calls took so long: parts against a schedule worked out by hand, and over random
+ * traces against the one thing that always holds, that they sum to the call.
  */
 #include "trace.h"
 
@@ -203,8 +203,8 @@ static void ran_and_was_preempted(void **state)
 		call(THREAD, "main", 0, 500);
 		read_trace(i ? &small : NULL, "handle", 1, true);
 		assert_int_equal(slowest.all_calls, 3);
-		/* 100 handle 120 parse 140 | 170 | 175 parse 190 malloc 195 parse 200 handle 210 | 240 handle
-		 * 250 fxt 260 handle 300. */
+		/* 100 handle 120 parse 140 | 170 | 175 parse 190 malloc 195 parse 200
+		 * handle 210 | 240 handle 250 fxt 260 handle 300. */
 		parts_are(0, "ran 80/30, ran parse 40/0, preempted by 900 30/0, blocked handle 30/0, "
 		             "tracer fxt: waited 10/0, preempted by 0 5/0, allocated malloc 5/0");
 		assert_int_equal(fxt_causes_main(&causes.calls[0])->ns, 80);
@@ -285,7 +285,8 @@ static void without_switches(void **state)
 	forget_trace();
 }
 
-/* The lock passes through two threads before it comes to ours, and the first of them waited itself. */
+/* The lock passes through two threads before it comes to ours, and the first of them waited
+ * itself. */
 static void a_convoy(void **state)
 {
 	flow_comes_first = *state != NULL;
@@ -354,7 +355,8 @@ static void wakeup(uint64_t time, uint64_t thread)
 	PUT(&trace, thread_wakeup, time, CPU, thread, NO_ARGUMENTS);
 }
 
-/* A thread that was woken left no CPU, and what is woken first, or while it could run, does what it did. */
+/* A thread that was woken left no CPU, and what is woken first, or while it could run, does
+ * what it did. */
 static void a_thread_is_woken(void **state)
 {
 	struct fxt_usage usage;

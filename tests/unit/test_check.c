@@ -1,6 +1,7 @@
 /*
- * fxt check against traces that break one rule each, and against the harmless ones next to them. The words
- * are worked out by hand from the text of the format; they follow what begin_trace() registers.
+ * fxt check against traces that break one rule each, and against the harmless ones next to
+ * them. The words are worked out by hand from the text of the format; they follow what
+ * begin_trace() registers.
  */
 #include "trace.h"
 
@@ -121,15 +122,16 @@ static const struct broken corpus[] = {
         {"slice overlaps another one of its thread", 0, 6, {CALL, 15, 25, CALL, 10, 20}},
         {"slice overlaps another one of its thread", 3, 9, {CALL, 1, 90, CALL, 15, 25, CALL, 10, 20}},
 
-        /* Flows and async events; ids of flows are a process's, of async events those of their name. */
+        /* Flows and async events; ids of flows are a process's, of async events those of
+         * their name. */
         {"end of an async event that never began", 0, 3, {ASYNC_END, 15, 7}},
         {"end of an async event that never began", 3, 6, {0x0001000101050034, 10, 7, ASYNC_END, 15, 7}},
         {"end of an async event that never began", 6, 9,
                 {ASYNC_BEGIN, 10, 7, ASYNC_END, 15, 7, ASYNC_END, 16, 7}},
 };
 
-/* The format allows these, and viewers lose something: warnings. fxtrun promises not to write
- * them, so they are violations in its own traces. */
+/* The format allows these, and viewers lose something: warnings. fxtrun promises not to
+ * write them, so they are violations in its own traces. */
 static const struct broken ours[] = {
         {"inline string is empty; the reference should be 0", 0, 3, {0x8000000101040034, 10, 20}},
         {"inline string is empty; the reference should be 0", 2, 3,
@@ -193,7 +195,8 @@ static const struct broken warned[] = {
                         20}},
 };
 
-/* Behind a full buffer: the other part of these may have been lost, so they are warnings. */
+/* Behind a full buffer: the other part of these may have been lost, so they are
+ * warnings. */
 static const struct broken lossy[] = {
         {"flow outside of every slice of its thread", 1, 4, {0x0000000000130010, FLOW_BEGIN, 15, 7}},
         {"end of an async event that never began", 1, 4, {0x0000000000130010, ASYNC_END, 15, 7}},
@@ -244,7 +247,8 @@ static const struct {
 
 static struct trace trace;
 
-/* Checks a copy of just that size, so that a tool that watches memory sees a byte too much. */
+/* Checks a copy of just that size, so that a tool that watches memory sees a byte too
+ * much. */
 static void check(struct fxt_verdict *verdict)
 {
 	uint64_t *copy = malloc(trace.count * 8);

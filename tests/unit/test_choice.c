@@ -263,7 +263,8 @@ static void make_trace(struct opened *opened, uint64_t round)
 	open_trace(opened);
 }
 
-/* Threads, a time and what is under a function: the sums of a trace that has no more than that. */
+/* Threads, a time and what is under a function: the sums of a trace that has no more than
+ * that. */
 static void parts_of_traces(void **state)
 {
 	(void)state;
@@ -385,7 +386,8 @@ static void longest(void **state)
 		}
 		assert_int_equal(found.start, first);
 		assert_int_equal(found.end, last);
-		/* The call that stands for the median is the same by however many threads. */
+		/* The call that stands for the median is the same by however many
+		 * threads. */
 		assert_true(fxt_slowest_read(&alone, &all.scan, names, false, most, 1));
 		assert_int_equal(found.median.slice.offset, alone.median.slice.offset);
 		fxt_slowest_free(&alone);

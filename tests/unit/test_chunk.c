@@ -1,5 +1,6 @@
 /*
- * Chunks, closing and the rolling buffers: what threads record comes out once, in each mode, or is counted.
+ * Chunks, closing and the rolling buffers: what threads record comes out once, in each
+ * mode, or is counted.
  */
 #include "caller.h"
 
@@ -144,8 +145,8 @@ static void too_deep(void **state)
 
 /* ---- full marks and switches ---- */
 
-/* Calls until a buffer was switched; returns how many calls that took, the last of them recorded in the new
- * one. */
+/* Calls until a buffer was switched; returns how many calls that took, the last of them
+ * recorded in the new one. */
 static uint64_t call_until_switch(struct caller *caller)
 {
 	uint32_t wrapped = caller->e->header->wrapped_count;
@@ -175,7 +176,8 @@ static void switches_of_a_circular_buffer(void **state)
 		uint64_t before = caller.slot->overwritten, held = caller.slot->calls[(wrapped + 1) & 1];
 		uint64_t calls = call_until_switch(&caller);
 
-		/* The mark of the full buffer covers its calls; the other, emptied, has one chunk. */
+		/* The mark of the full buffer covers its calls; the other, emptied, has one
+		 * chunk. */
 		assert_true(header->rolling_data_end[wrapped & 1] >= calls * 24);
 		assert_true(header->rolling_data_end[wrapped & 1] <= header->rolling_buffer_size);
 		assert_true(header->rolling_data_end[(wrapped + 1) & 1] > 0);
@@ -315,7 +317,8 @@ static void lose_and_go_on(bool is_in_slice)
 	rig_end(&rig);
 }
 
-/* Or it would stick out of the record that is written next, or into a slice that is open. */
+/* Or it would stick out of the record that is written next, or into a slice that is
+ * open. */
 static void a_loss_ends_before_what_follows(void **state)
 {
 	(void)state;
@@ -418,8 +421,8 @@ static void check_waits(const struct rig *rig)
 	assert_int_equal(rig->collector.waited_ticks, waited);
 }
 
-/* The manager's heart beats, but it does not save: threads wait, for longer than a dead manager is waited
- * for. */
+/* The manager's heart beats, but it does not save: threads wait, for longer than a dead
+ * manager is waited for. */
 static void slow_manager_is_waited_for(void **state)
 {
 	struct worker worker = {.calls = 5000};
@@ -447,7 +450,8 @@ static void slow_manager_is_waited_for(void **state)
 	rig_end(&rig);
 }
 
-/* It was looked at long ago, and its heart has not beaten since: the machine may have stood still. */
+/* It was looked at long ago, and its heart has not beaten since: the machine may have stood
+ * still. */
 static void a_gap_is_no_reason_for_doubt(void **state)
 {
 	struct worker worker = {.calls = 5000};
@@ -470,7 +474,8 @@ static void a_gap_is_no_reason_for_doubt(void **state)
 	rig_end(&rig);
 }
 
-/* Its heart stands still: after a while records are dropped; when it beats again, nothing more is lost. */
+/* Its heart stands still: after a while records are dropped; when it beats again, nothing
+ * more is lost. */
 static void dead_manager_is_not(void **state)
 {
 	struct worker dead = {.calls = 5000}, revived = {.calls = 5000};

@@ -1,8 +1,8 @@
 /*
- * The collector against memory that lies: every rule of the header, of chunks and of records is broken in
- * turn, and then whatever a generator of random numbers finds. It must say why, or leave out what is wrong,
- * hand out nothing that is not well framed, and never touch a byte outside of the two mappings (which lie
- * between pages that fault).
+ * The collector against memory that lies: every rule of the header, of chunks and of
+ * records is broken in turn, and then whatever a generator of random numbers finds. It must
+ * say why, or leave out what is wrong, hand out nothing that is not well framed, and never
+ * touch a byte outside of the two mappings (which lie between pages that fault).
  */
 #include "caller.h"
 
@@ -231,7 +231,8 @@ static void records(void **state)
 	SPOILED(FXT_STREAMING, ((uint64_t *)(header + 1))[0] = 0, 0, "size 0");
 }
 
-/* The agent changes what is being handed out: all records of its buffer become such of size 0. */
+/* The agent changes what is being handed out: all records of its buffer become such of size
+ * 0. */
 static int spoil_then_check(void *context, const void *records, uint64_t bytes)
 {
 	struct copy *copy = context;
@@ -274,7 +275,8 @@ static void slots(void **state)
 	}
 }
 
-/* The tops of shadow stacks: wherever they point, what lies outside of the slot's own stack is no call. */
+/* The tops of shadow stacks: wherever they point, what lies outside of the slot's own stack
+ * is no call. */
 static void tops(void **state)
 {
 	static const uint64_t places[] = {0, 1, 8, 4096, FXT_STACKS_OFFSET, FXT_STACKS_OFFSET + 100,
@@ -519,7 +521,8 @@ static void mutations(void **state)
 	assert_true(refused > MUTATIONS / 10 && taken > MUTATIONS / 10);
 }
 
-/* A thread dies with its chunk full to the last byte of the buffer: its records end where the buffer does. */
+/* A thread dies with its chunk full to the last byte of the buffer: its records end where
+ * the buffer does. */
 static void full_to_the_last_byte(void **state)
 {
 	unsigned filled = 0;

@@ -1,5 +1,6 @@
 /*
- * The command line of fxtrun: what each option means, and the exact words for what is wrong.
+ * The command line of fxtrun: what each option means, and the exact words for what is
+ * wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>

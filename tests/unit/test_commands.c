@@ -35,7 +35,8 @@ static void restore(int fd, char *text, size_t room)
 	close(saved[fd]);
 }
 
-/* Runs a command on bytes that it gets through a pipe, and so holds in memory of their size. */
+/* Runs a command on bytes that it gets through a pipe, and so holds in memory of their
+ * size. */
 static int run_on(const void *bytes, size_t count, command *run, char **argv)
 {
 	int argc = 0, ends[2];
@@ -144,7 +145,8 @@ static void dump(void **state)
 	        "0x00000560 provider-section id=1");
 }
 
-/* Names are shown on one line whatever they hold; references to nothing and malformed records have a line. */
+/* Names are shown on one line whatever they hold; references to nothing and malformed
+ * records have a line. */
 static void dump_of_odd_records(void **state)
 {
 	static const uint64_t words[] = {0x0009000502040034, 10, 20, 0x11, 0x0000000000000004};
@@ -372,7 +374,8 @@ static void calls_and_waits(void **state)
 	HAS_LINES("-: ≥ 1 call of 1 function in 1 thread, 20.000 us");
 }
 
-/* Plain calls of two threads and categories in turn, in no order; what is the tracer's is no call. */
+/* Plain calls of two threads and categories in turn, in no order; what is the tracer's is
+ * no call. */
 static void calls_in_rows(void **state)
 {
 	(void)state;
@@ -421,7 +424,8 @@ static void run_all(const void *bytes, size_t count, int status[4])
 	}
 }
 
-/* Truncated anywhere: every whole record before is dumped, and the truncation is reported. */
+/* Truncated anywhere: every whole record before is dumped, and the truncation is
+ * reported. */
 static void cut_at_every_byte(void **state)
 {
 	static char whole[sizeof(printed)];

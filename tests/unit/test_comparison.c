@@ -106,7 +106,8 @@ static const struct fxt_compared *item(const char *name)
 	return NULL;
 }
 
-/* Five a side tell one change among six functions, and two among twelve; what else there is stays noise. */
+/* Five a side tell one change among six functions, and two among twelve; what else there is
+ * stays noise. */
 static void change_is_found(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /*
- * The compressor: what zstd unpacks is what was appended, with what was replaced, however far the thread was
- * then; and what a killed recorder leaves is all of it.
+ * The compressor: what zstd unpacks is what was appended, with what was replaced, however
+ * far the thread was then; and what a killed recorder leaves is all of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

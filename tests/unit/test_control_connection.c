@@ -1,7 +1,8 @@
 /*
- * A client's connection to the control socket: whole lines whatever the pieces they came in, nothing read
- * from a client that takes no replies, and replies that come later or never. The client is the other end of a
- * pair of sockets, in the same thread, so that every step happens when the test has it happen.
+ * A client's connection to the control socket: whole lines whatever the pieces they came
+ * in, nothing read from a client that takes no replies, and replies that come later or
+ * never. The client is the other end of a pair of sockets, in the same thread, so that
+ * every step happens when the test has it happen.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -158,8 +159,8 @@ static void closed_by_a_line(void **state)
 	assert_int_equal(told.closed, 1);
 }
 
-/* A client that asks and asks and takes no reply: what it asks stays in the buffer, and in the socket, until
- * it takes them. */
+/* A client that asks and asks and takes no reply: what it asks stays in the buffer, and in
+ * the socket, until it takes them. */
 static void no_replies_taken(void **state)
 {
 	static char answer[60000];

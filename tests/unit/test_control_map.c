@@ -1,6 +1,6 @@
 /*
- * The control memory as it is mapped part by part: what is reached is the file's at the same offset, or of
- * its own; nothing that others have mapped is touched.
+ * The control memory as it is mapped part by part: what is reached is the file's at the
+ * same offset, or of its own; nothing that others have mapped is touched.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -101,7 +101,8 @@ static void of_its_own(void **state)
 	assert_int_equal(address_space(), before);
 }
 
-/* As a forked child has what its parent had reached; what is in the place of it is another's, and grows. */
+/* As a forked child has what its parent had reached; what is in the place of it is
+ * another's, and grows. */
 static void replaced(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 /*
- * Reading archives: every record and argument type from words worked out by hand from the text of the format
- * and from the encoders, archives that break off anywhere, and files that are none.
+ * Reading archives: every record and argument type from words worked out by hand from the
+ * text of the format and from the encoders, archives that break off anywhere, and files
+ * that are none.
  */
 #include "trace.h"
 
@@ -19,7 +20,8 @@ static void decode(const uint64_t *words, size_t count, struct fxt_view *view)
 	assert_ptr_equal(view->end, words + count);
 }
 
-/* The words stand in a variable of their own, so that a view of them outlives the statement. */
+/* The words stand in a variable of their own, so that a view of them outlives the
+ * statement. */
 #define DECODE(view, name, ...)                       \
 	static const uint64_t name[] = {__VA_ARGS__}; \
 	decode(name, COUNT(name), &view)
@@ -112,7 +114,8 @@ static void events(void **state)
 	assert_int_equal(view.event.type, FXT_EVENT_DURATION_BEGIN);
 	assert_int_equal(view.event.extra, 0);
 
-	/* A counter: one int32 argument of the name 4, then an id that looks like one more. */
+	/* A counter: one int32 argument of the name 4, then an id that looks like one
+	 * more. */
 	DECODE(view, counter, 0x0003000201110044, 10, 0xffffffff00040011, 0x10);
 	struct fxt_argument argument;
 
@@ -138,7 +141,8 @@ static void objects(void **state)
 	assert_int_equal(view.userspace_object.process.ref, 1);
 	assert_int_equal(view.userspace_object.name.ref, 2);
 
-	/* arguments 1 | name 2 | thread object 2 | words 4 | record 7; a koid argument of the name 3 */
+	/* arguments 1 | name 2 | thread object 2 | words 4 | record 7; a koid argument of
+	 * the name 3 */
 	DECODE(view, kernel, 0x0000010002020047, 101, 0x0000000000030028, 100);
 	assert_int_equal(view.kernel_object.type, FXT_OBJECT_THREAD);
 	assert_int_equal(view.kernel_object.koid, 101);
@@ -165,7 +169,8 @@ static void scheduling(void **state)
 	assert_int_equal(view.scheduling.cpu, 0x1234);
 	assert_int_equal(view.scheduling.incoming.thread, 6);
 
-	/* type 0 | priorities 0x22, 0x11 | threads: in 0, out 1 | state 5 | cpu 0x33 | words 4 | record 8 */
+	/* type 0 | priorities 0x22, 0x11 | threads: in 0, out 1 | state 5 | cpu 0x33 |
+	 * words 4 | record 8 */
 	DECODE(view, legacy, 0x0221100015330048, 10, 7, 8);
 	assert_int_equal(view.scheduling.type, FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH);
 	assert_int_equal(view.scheduling.cpu, 0x33);
@@ -195,8 +200,8 @@ static void texts_and_data(void **state)
 	is_text(fxt_inline_text(view.blob.name), "abc");
 	is_text(view.blob.data, "abc");
 
-	/* format 0 | large type 0 | words 9 | record 15, then thread 0 | arguments 1 | name 2 | category
-	 * inline */
+	/* format 0 | large type 0 | words 9 | record 15, then thread 0 | arguments 1 | name
+	 * 2 | category inline */
 	DECODE(view, large, 0x000000000000009f, 0x0000000100028003, ABC, 10, 5, 6, 0x0000000000040010, 3,
 	        ABC);
 	assert_int_equal(view.large_blob.format, FXT_LARGE_BLOB_WITH_METADATA);
@@ -503,7 +508,8 @@ static void cut_at_every_byte(void **state)
 		ends[records++] = r.offset + r.size * 8;
 	assert_int_equal(ends[records - 1], trace.count * 8);
 	for (size_t bytes = 8; bytes <= trace.count * 8; bytes++) {
-		/* A copy of just that size, so that a tool that watches memory sees a byte too much. */
+		/* A copy of just that size, so that a tool that watches memory sees a byte
+		 * too much. */
 		uint64_t *copy = malloc(bytes);
 		size_t whole = 0, seen = 0;
 
@@ -524,7 +530,8 @@ static void cut_at_every_byte(void **state)
 	}
 }
 
-/* If only some parts of an archive are to be seen, only their records are, at their places. */
+/* If only some parts of an archive are to be seen, only their records are, at their
+ * places. */
 static void parts_of_an_archive(void **state)
 {
 	static const uint64_t words[] = {0x0016547846040010, 0x24, 1, 0x24, 2, 0x24, 3, 0x24, 4, 0x24, 5};

@@ -1,6 +1,6 @@
 /*
- * The life of an engine: what each step does and in which state it is refused, what is kept and what is
- * cleared, and which categories are enabled.
+ * The life of an engine: what each step does and in which state it is refused, what is kept
+ * and what is cleared, and which categories are enabled.
  */
 #include "caller.h"
 #include "writer/format/categories.h"
@@ -225,7 +225,8 @@ static void clear_entire(void **state)
 		assert_int_equal(rig.e.header->num_records_dropped, 0);
 		assert_int_equal(rig.e.next_string, FXT_KNOWN_STRINGS);
 
-		/* Before the thread comes by nothing of it is there, its open call neither. */
+		/* Before the thread comes by nothing of it is there, its open call
+		 * neither. */
 		take_all(&rig);
 		assert_int_equal(rig.trace.count, 0);
 		assert_int_equal(rig.trace.initializations, 1);

@@ -1,10 +1,12 @@
 /*
- * Every record and argument type against words worked out by hand from the text of the format. A comment
- * lists the fields of the literal below it, from the most significant down.
+ * Every record and argument type against words worked out by hand from the text of the
+ * format. A comment lists the fields of the literal below it, from the most significant
+ * down.
  */
 #include "record.h"
 
-/* Longer than what is taken of them: a stream must be filled up with zeros, not with what follows. */
+/* Longer than what is taken of them: a stream must be filled up with zeros, not with what
+ * follows. */
 static const char letters[] = "abcdefghijklmnop";
 static const unsigned char bytes[] = {
         0xff, 0x00, 0xfe, 0x01, 0xfd, 0x02, 0xfc, 0x03, 0xfb, 0x04, 0xfa, 0x05, 0xf9, 0x06, 0xf8, 0x07};
@@ -107,12 +109,14 @@ static void event_parts(void **state)
 	RECORD(fxt_put_event(dst, capacity, FXT_EVENT_INSTANT, fxt_thread_index(1), LETTERS(8), LETTERS(7),
 	               TICKS, NULL, 0, 0),
 	        0x8007800801000044, TICKS, LETTERS_8, LETTERS_7);
-	/* name 9 inline | category 1 inline | thread inline: time, process, thread, category, name, end */
+	/* name 9 inline | category 1 inline | thread inline: time, process, thread,
+	 * category, name, end */
 	RECORD(fxt_put_event(dst, capacity, FXT_EVENT_DURATION_COMPLETE, INLINE, LETTERS(1), LETTERS(9),
 	               TICKS, NULL, 0, EXTRA),
 	        0x8009800100040084, TICKS, PROCESS, THREAD, LETTERS_1, LETTERS_9, EXTRA);
-	/* name 1 inline | category 2 | thread 3 | 2 arguments: the counter's id follows the arguments.
-	 * Arguments: 42 | name 5 | 1 word | int32; 0 | name 7 inline | 3 words | uint64. */
+	/* name 1 inline | category 2 | thread 3 | 2 arguments: the counter's id follows the
+	 * arguments. Arguments: 42 | name 5 | 1 word | int32; 0 | name 7 inline | 3 words |
+	 * uint64. */
 	RECORD(fxt_put_event(dst, capacity, FXT_EVENT_COUNTER, fxt_thread_index(3), INDEX(2), LETTERS(1),
 	               TICKS, ARGS(fxt_argument_int32(INDEX(5), 42), fxt_argument_uint64(LETTERS(7), 0x99)),
 	               2, EXTRA),

@@ -1,6 +1,6 @@
 /*
- * Every limit of the format: a record exactly at it is written whole, one past it is refused and leaves the
- * room as it was.
+ * Every limit of the format: a record exactly at it is written whole, one past it is
+ * refused and leaves the room as it was.
  */
 #include <string.h>
 #include "record.h"
@@ -229,7 +229,8 @@ static void record_words(void **state)
 #undef STRINGS
 }
 
-/* Sizes of large records have 32 bits; the words are checked before a byte of the data is read. */
+/* Sizes of large records have 32 bits; the words are checked before a byte of the data is
+ * read. */
 static void large_record_words(void **state)
 {
 	const size_t too_many = (UINT64_C(0x100000000) - 3) * 8;
@@ -238,7 +239,8 @@ static void large_record_words(void **state)
 	ACCEPTED(fxt_put_large_blob(dst, capacity, NONE, NONE, xs, 4092 * 8), 4095, 0x000001000000ffff, XS_8);
 	ACCEPTED(fxt_put_large_blob(dst, capacity, NONE, NONE, xs, 4093 * 8), 4096, 0x000001000001000f, XS_8);
 	ACCEPTED(fxt_put_large_blob(dst, capacity, NONE, NONE, xs, 39999), 5003, 0x00000100000138bf, XS_7);
-	/* A record exactly at this limit has 32 GiB, so only the rule itself is tried there. */
+	/* A record exactly at this limit has 32 GiB, so only the rule itself is tried
+	 * there. */
 	assert_true(fxt_large_record_fits(0xffffffff, SIZE_MAX));
 	REFUSED(fxt_put_large_blob(dst, capacity = SIZE_MAX, NONE, NONE, xs, too_many));
 	REFUSED(fxt_put_large_blob(dst, capacity = SIZE_MAX, NONE, NONE, xs, SIZE_MAX));

@@ -134,7 +134,8 @@ static void by_hand(void **state)
 	forget_trace();
 }
 
-/* Calls open at exit end at the same instant and come outermost first; one is marked abandoned. */
+/* Calls open at exit end at the same instant and come outermost first; one is marked
+ * abandoned. */
 static void ending_together(void **state)
 {
 	struct fxt_argument abandoned = fxt_argument_bool(TEXT("abandoned"), true);
@@ -155,7 +156,8 @@ static void ending_together(void **state)
 	forget_trace();
 }
 
-/* Two processes with clocks of 1 GHz and 2 GHz: a name is one function, times are nanoseconds. */
+/* Two processes with clocks of 1 GHz and 2 GHz: a name is one function, times are
+ * nanoseconds. */
 static void two_providers(void **state)
 {
 	(void)state;
@@ -253,8 +255,8 @@ static struct {
 	uint64_t now;
 } tree;
 
-/* Makes a call with calls inside; returns how long it took. Loops at the top leave many calls waiting for
- * their parent, which comes last. */
+/* Makes a call with calls inside; returns how long it took. Loops at the top leave many
+ * calls waiting for their parent, which comes last. */
 static uint64_t grow(unsigned depth)
 {
 	unsigned function = (unsigned)(random_below(FUNCTIONS));
@@ -353,9 +355,9 @@ static void wait_first(void **state)
 }
 
 /*
- * A call of no length, at the moment when its caller ends and its caller's successor, a call of the same
- * function, begins. It is inside of its caller and not of the successor, for the caller is not: both calls of
- * f are outermost.
+ * A call of no length, at the moment when its caller ends and its caller's successor, a
+ * call of the same function, begins. It is inside of its caller and not of the successor,
+ * for the caller is not: both calls of f are outermost.
  *
  *  main  0..................10
  *    g     0....5

@@ -46,7 +46,8 @@ static void backwards_and_anywhere(void **state)
 	assert_false(fxt_spill_is_in_memory(&intervals.items));
 	for (uint32_t owner = 0; owner < OWNERS; owner++) {
 		fxt_intervals_read(&reader, &intervals, owner);
-		/* As calls come: the last first, and what is around before what is inside. */
+		/* As calls come: the last first, and what is around before what is
+		 * inside. */
 		for (uint64_t end = TIME; end > 5000; end -= 1 + random_below(40)) {
 			is_sum(&reader, owner, end - random_below(5000), end);
 			is_sum(&reader, owner, end - random_below(10), end);

@@ -1,6 +1,6 @@
 /*
- * Lanes beside the slices that were put into them: whatever was merged, nothing is missing in the sums, what
- * is long stays as it is, and there are no more items than were allowed.
+ * Lanes beside the slices that were put into them: whatever was merged, nothing is missing
+ * in the sums, what is long stays as it is, and there are no more items than were allowed.
  */
 #include "random.h"
 #include "trace.h"
@@ -29,8 +29,8 @@ static void plant(struct fxt_lane_item *slices, uint64_t seed)
 	}
 }
 
-/* The items of a lane, in either direction, are the slices: some as they are, others as the sums of
- * neighbours. */
+/* The items of a lane, in either direction, are the slices: some as they are, others as the
+ * sums of neighbours. */
 static void lane_has(
         const struct fxt_lane *lane, const struct fxt_lane_item *slices, uint64_t width, bool is_backward)
 {
@@ -127,7 +127,8 @@ static void too_many_lanes(void **state)
 	fxt_lanes_free(&lanes);
 }
 
-/* Slices of a foreign trace, as long as time and all over each other: they end up in a few items. */
+/* Slices of a foreign trace, as long as time and all over each other: they end up in a few
+ * items. */
 static void overlapping(void **state)
 {
 	struct fxt_lanes lanes;

@@ -10,7 +10,8 @@
 
 static struct fxt_live_point moments[MOMENTS];
 
-/* Every point is one of the moments, in their order. Returns the moments' highest, which is among the points.
+/* Every point is one of the moments, in their order. Returns the moments' highest, which is
+ * among the points.
  */
 static uint64_t is_of_moments(const struct fxt_live_curve *curve, size_t count)
 {

@@ -1,6 +1,6 @@
 /*
- * Numbers of several traces: each trace's stay apart from those of the others, however many there are of one
- * kind.
+ * Numbers of several traces: each trace's stay apart from those of the others, however many
+ * there are of one kind.
  */
 #include <setjmp.h>
 #include <stdarg.h>

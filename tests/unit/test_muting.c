@@ -28,8 +28,8 @@ static void set(uint32_t id, uint64_t calls, uint64_t brief)
 	by_id[id] = &functions[id];
 }
 
-/* A call costs 20 ns, and the processes have run for 100 ms: a fifth of that is a million calls. Returns how
- * many are chosen; their ids are in `chosen`. */
+/* A call costs 20 ns, and the processes have run for 100 ms: a fifth of that is a million
+ * calls. Returns how many are chosen; their ids are in `chosen`. */
 static size_t choose(size_t count, double share, uint32_t chosen[FUNCTIONS])
 {
 	struct fxt_counted_function **found = NULL;
@@ -54,7 +54,8 @@ static void as_many_as_it_takes(void **state)
 	set(1, 1000000, 1000000);
 	set(2, 600000, 600000);
 	set(3, 100000, 100000);
-	/* 40 ms of 100: without the first 20 of 80, without the second too 8 of 68, which is half of 24 %. */
+	/* 40 ms of 100: without the first 20 of 80, without the second too 8 of 68, which
+	 * is half of 24 %. */
 	assert_int_equal(choose(4, 0.24, chosen), 2);
 	assert_int_equal(chosen[0], 1);
 	assert_int_equal(chosen[1], 2);

@@ -38,8 +38,8 @@ static void complete(struct fxt_thread thread, const char *name, uint64_t start,
 	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
 }
 
-/* The node of a path such as "main;f;g" below a node, of that kind; all before it are calls. It must exist,
- * once, and stand behind its parent. */
+/* The node of a path such as "main;f;g" below a node, of that kind; all before it are
+ * calls. It must exist, once, and stand behind its parent. */
 static uint32_t node_of(const struct fxt_paths *p, uint32_t node, const char *path, enum fxt_path_kind kind)
 {
 	while (*path) {
@@ -364,8 +364,8 @@ static void random_tree(void **state)
 
 enum { NAMES = 5, DEEP = 3000, NODES = 20000, RARE = 3, DEEPER = 9 };
 
-/* A tree with one path of DEEP nodes, and nodes in random places. The last names are rare on
- * each path. Totals are consistent: own time, and that of the children. */
+/* A tree with one path of DEEP nodes, and nodes in random places. The last names are rare
+ * on each path. Totals are consistent: own time, and that of the children. */
 static void make_deep_tree(struct fxt_paths *p, unsigned deep)
 {
 	uint32_t node = 0;

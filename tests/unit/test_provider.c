@@ -253,7 +253,8 @@ static void heard_of(void **state)
 	assert_true(fxt_provider_is_heard(&p));
 }
 
-/* However many calls raise triggers, and however many others a program raises, before anybody takes them. */
+/* However many calls raise triggers, and however many others a program raises, before
+ * anybody takes them. */
 static void alerts_that_come_at_once(void **state)
 {
 	uint32_t *triggered = &p.memory.control->triggered, taken = 0;

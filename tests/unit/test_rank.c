@@ -1,6 +1,7 @@
 /*
- * The rank test against the distribution itself: every way to deal the values out to the two samples is
- * tried, and U counted pair by pair. Beyond what can be tried, against the recurrence of Mann and Whitney.
+ * The rank test against the distribution itself: every way to deal the values out to the
+ * two samples is tried, and U counted pair by pair. Beyond what can be tried, against the
+ * recurrence of Mann and Whitney.
  */
 #include "trace.h"
 
@@ -66,7 +67,8 @@ static void all_ways(void **state)
 	}
 }
 
-/* Values that stand in printed tables: of 5 and 5, U = 0 in 2 of 252 ways, and U <= 2 in 8. */
+/* Values that stand in printed tables: of 5 and 5, U = 0 in 2 of 252 ways, and U <= 2 in
+ * 8. */
 static void known_values(void **state)
 {
 	static const double low[] = {1, 2, 3, 4, 5}, high[] = {6, 7, 8, 9, 10}, mixed[] = {4.5, 6, 7, 8, 4.7};
@@ -164,7 +166,8 @@ static void many_ties(void **state)
 		fail_msg("%.6f is not %.6f", p, far / all);
 }
 
-/* By hand: 0.01 * 4 / 1, 0.02 * 4 / 2, 0.03 * 4 / 3 and 0.5; the least of what is behind counts. */
+/* By hand: 0.01 * 4 / 1, 0.02 * 4 / 2, 0.03 * 4 / 3 and 0.5; the least of what is behind
+ * counts. */
 static void adjusted(void **state)
 {
 	double p[] = {0.5, 0.01, 0.03, 0.02}, rising[] = {0.04, 0.001, 0.03}, none[] = {1, 1};

@@ -1,6 +1,6 @@
 /*
- * Records on their way into an archive get their names: those of functions of this program itself, which its
- * own symbol table has.
+ * Records on their way into an archive get their names: those of functions of this program
+ * itself, which its own symbol table has.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -25,7 +25,8 @@
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 #define LONG    HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
 
-/* Functions to be named; the last has a name longer than the room that is left for a late one. */
+/* Functions to be named; the last has a name longer than the room that is left for a late
+ * one. */
 void function_one(void);
 void function_two(void);
 void function_long(void) __asm__(LONG);
@@ -125,7 +126,8 @@ static void begin(struct rig *rig, enum fxt_buffering_mode mode)
 	assert_int_equal(fxt_copy_open(&rig->collector.copy), 0);
 }
 
-/* The provider registers this: the records stand in its durable buffer, or in a chunk of that kind. */
+/* The provider registers this: the records stand in its durable buffer, or in a chunk of
+ * that kind. */
 static void register_records(struct rig *rig, const uint64_t *records, size_t words)
 {
 	uint64_t end = rig->buffer->durable_data_end;
@@ -225,8 +227,8 @@ static size_t identity_words;
 /* Records that say nothing but what provider the next ones are of, which is known. */
 static unsigned idle_sections;
 
-/* The text of the string record of that index in the file, and how often there is one; counts the records of
- * userspace objects too. */
+/* The text of the string record of that index in the file, and how often there is one;
+ * counts the records of userspace objects too. */
 static unsigned find_string(const struct rig *rig, uint32_t index, char text[1000], unsigned *objects)
 {
 	static uint64_t words[1 << 16];
@@ -321,7 +323,8 @@ static void take_late(struct rig *rig, void (*function)(void), char text[1000])
 	assert_int_equal(find_string(rig, 10, text, &objects), 1);
 }
 
-/* It gets its room, and fills it: the record is as long as its contents, and what follows says nothing. */
+/* It gets its room, and fills it: the record is as long as its contents, and what follows
+ * says nothing. */
 static void late_names(void **state)
 {
 	struct rig rig;
@@ -351,8 +354,8 @@ static void late_and_long(void **state)
 	end(&rig);
 }
 
-/* While the program has much room left its records wait for a name that is not known yet, and no room is left
- * for it in the record. */
+/* While the program has much room left its records wait for a name that is not known yet,
+ * and no room is left for it in the record. */
 static void names_while_there_is_room(void **state)
 {
 	uint64_t records[4000];

@@ -235,8 +235,9 @@ static void threads_come_and_go(void **state)
 	        CAME(31, TID), LEFT(40, TID, DEAD)});
 }
 
-/* One that comes to record while it runs came when it did; one that never does is not there, nor is the
- * thread of an untraced process, nor what was before the process was traced. */
+/* One that comes to record while it runs came when it did; one that never does is not
+ * there, nor is the thread of an untraced process, nor what was before the process was
+ * traced. */
 static void only_those_of_the_trace(void **state)
 {
 	struct fxt_perf_record foreign = {.kind = FXT_PERF_IN, .pid = PID + 1, .tid = TID};
@@ -258,8 +259,9 @@ static void only_those_of_the_trace(void **state)
 	LOG_IS({CAME(10, TID), LEFT(20, TID, BLOCKED)});
 }
 
-/* A thread that runs while its process becomes part of the trace came to its CPU then, as far as the trace is
- * concerned: it may run on for long. One that had left its CPU before is not there. */
+/* A thread that runs while its process becomes part of the trace came to its CPU then, as
+ * far as the trace is concerned: it may run on for long. One that had left its CPU before
+ * is not there. */
 static void before_the_process_is_traced(void **state)
 {
 	(void)state;
@@ -280,7 +282,8 @@ static void before_the_process_is_traced(void **state)
 	LOG_IS({CAME(100, TID), LEFT(102, TID, BLOCKED), CAME(103, TID)});
 }
 
-/* The kernel gives the number of a dead thread to a new one, which is another thread in the trace. */
+/* The kernel gives the number of a dead thread to a new one, which is another thread in the
+ * trace. */
 static void a_number_used_again(void **state)
 {
 	const uint64_t second = TID + (UINT64_C(1) << 22);
@@ -440,8 +443,8 @@ static void or_the_first(void **state)
 	assert_int_equal(w.log.lost, 7);
 }
 
-/* More than a block of records; what the reader sums up is known: the thread runs 3 of every 10 ns, could run
- * for 2, and waits for 5. */
+/* More than a block of records; what the reader sums up is known: the thread runs 3 of
+ * every 10 ns, could run for 2, and waits for 5. */
 static void into_an_archive(void **state)
 {
 	enum { TURNS = 700 };
@@ -491,7 +494,8 @@ static void name_thread(uint64_t koid, const char *name)
 	w.control->slots_used = 1;
 }
 
-/* Faults, as instant events of their threads, on rows of their own; and how many more there were. */
+/* Faults, as instant events of their threads, on rows of their own; and how many more there
+ * were. */
 static void faults_into_an_archive(void **state)
 {
 	struct fxt_archive_provider provider = {.id = 9};

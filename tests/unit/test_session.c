@@ -1,7 +1,7 @@
 /*
- * The life of a session without a program: its providers are this process, again and again, and what their
- * agents would send stands in the shared memory. The ways between the states are written down here once more,
- * by hand, as the drawing of recording.h has them.
+ * The life of a session without a program: its providers are this process, again and again,
+ * and what their agents would send stands in the shared memory. The ways between the states
+ * are written down here once more, by hand, as the drawing of recording.h has them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -48,7 +48,8 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* How many threads' newest call was not yet dropped with its half of the buffer, and was found. */
+/* How many threads' newest call was not yet dropped with its half of the buffer, and was
+ * found. */
 static unsigned check_snapshot(struct rig *rig, struct runner *runners, unsigned count)
 {
 	struct fxt_snapshot snapshot;
@@ -83,7 +84,8 @@ static unsigned check_snapshot(struct rig *rig, struct runner *runners, unsigned
 				newest = event->end;
 			outer += event->kind == EVENT_OPEN_CALL && event->function == OUTER;
 		}
-		/* A call may be lost where stopped threads hold on to both halves; it is counted then. */
+		/* A call may be lost where stopped threads hold on to both halves; it is
+		 * counted then. */
 		if (!trace_count(&rig->trace, EVENT_LOSS, koid) &&
 		        ((struct fxt_buffer_header *)snapshot.buffer)->wrapped_count - wrapped[i] <= 1) {
 			assert_true(newest >= ended[i]);

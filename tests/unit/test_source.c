@@ -1,5 +1,6 @@
 /*
- * Sources: any part of a file of a size that is known, whatever becomes of the file, and whatever it is.
+ * Sources: any part of a file of a size that is known, whatever becomes of the file, and
+ * whatever it is.
  */
 #include "trace.h"
 

@@ -146,7 +146,8 @@ static void empty(void **state)
 	fxt_spill_free(&spill);
 }
 
-/* Up and down across what memory holds, again and again, down to nothing; the last one is what was put there.
+/* Up and down across what memory holds, again and again, down to nothing; the last one is
+ * what was put there.
  */
 static void a_stack(void **state)
 {

@@ -1,5 +1,6 @@
 /*
- * The tables of fxt sql over handmade traces: what each row says, and that limits leave nothing out.
+ * The tables of fxt sql over handmade traces: what each row says, and that limits leave
+ * nothing out.
  */
 #include "random.h"
 #include "trace.h"

@@ -1,6 +1,7 @@
 /*
- * Names: placeholders, the function table, and more functions and threads than there are indices. Every call
- * in the trace must name its function and its thread, whichever of them had to be registered chunk by chunk.
+ * Names: placeholders, the function table, and more functions and threads than there are
+ * indices. Every call in the trace must name its function and its thread, whichever of them
+ * had to be registered chunk by chunk.
  */
 #include "caller.h"
 #include "writer/engine/decisions.h"
@@ -20,7 +21,8 @@ static void placeholders(void **state)
 	assert_memory_equal(text, "{{{pc:0xffffffffffffffff:4294967295}}}", 38);
 }
 
-/* The table grows while it is filled; nothing in it is lost or found under another address. */
+/* The table grows while it is filled; nothing in it is lost or found under another
+ * address. */
 static void function_table(void **state)
 {
 	const uint64_t count = 200000;
@@ -52,8 +54,8 @@ static void function_table(void **state)
 	rig_end(&rig);
 }
 
-/* A decision that was on its way while the names were cleared lies at an index that another function has
- * since. */
+/* A decision that was on its way while the names were cleared lies at an index that another
+ * function has since. */
 static void decision_on_another(void **state)
 {
 	struct rig rig;
@@ -192,7 +194,8 @@ static void many_functions_oneshot(void **state)
 	rig_end(&rig);
 }
 
-/* Two threads with local names share a small oneshot buffer with durable chunks, until it is full. */
+/* Two threads with local names share a small oneshot buffer with durable chunks, until it
+ * is full. */
 static void oneshot_fills_up_with_names(void **state)
 {
 	(void)state;
@@ -243,7 +246,8 @@ static void many_threads_streaming(void **state)
 			for (unsigned j = i + 1; j < i + 20 && j < THREADS; j++)
 				assert_int_not_equal(workers[i].caller.koid, workers[j].caller.koid);
 		}
-		/* Slots are used again: far fewer than threads, and no more than twice those alive at once.
+		/* Slots are used again: far fewer than threads, and no more than twice
+		 * those alive at once.
 		 */
 		assert_true(rig.control->slots_used <= 128);
 		assert_int_equal(rig.collector.losses.lost, 0);

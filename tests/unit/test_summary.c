@@ -74,7 +74,8 @@ static void hints(void **state)
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(no calls: is ./prog compiled with -finstrument-functions or "
 	        "-fpatchable-function-entry=5?)");
-	/* A program that was not compiled for it may wait, end children and use the heap. */
+	/* A program that was not compiled for it may wait, end children and use the
+	 * heap. */
 	check((struct fxt_totals){.events = 2, .threads = 1, .processes = 1}, 1016,
 	        "2 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(no calls: is ./prog compiled with -finstrument-functions or "

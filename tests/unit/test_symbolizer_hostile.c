@@ -1,6 +1,6 @@
 /*
- * Input made to do harm, or damaged: it may cost names, never more. Random damage comes from a fixed seed, so
- * a failure can be repeated.
+ * Input made to do harm, or damaged: it may cost names, never more. Random damage comes
+ * from a fixed seed, so a failure can be repeated.
  */
 #include "random.h"
 #include "symbolizer.h"
@@ -159,7 +159,8 @@ static void thousands_of_modules(void **state)
 	assert_string_equal(string_of(f, 5001), last);
 }
 
-/* Builds a library of one function, which has this symbol, and puts it at BASE as module 1. */
+/* Builds a library of one function, which has this symbol, and puts it at BASE as module
+ * 1. */
 static void put_library_of(struct raw *raw, const char *symbol)
 {
 	FILE *source = fopen(in_directory("one.s"), "w");
@@ -247,7 +248,8 @@ static void damaged_archives(void **state)
 	}
 }
 
-/* Damage anywhere, or where the symbols and the debug information are: in the second half of the file. */
+/* Damage anywhere, or where the symbols and the debug information are: in the second half
+ * of the file. */
 static void damaged_libraries(void **state)
 {
 	static uint8_t whole[1 << 16], damaged[1 << 16];
@@ -305,8 +307,8 @@ static void damaged_slots(void **state)
 	assert_true(unknown > 50);
 }
 
-/* A pipe has the name of the file that was split off, or of the one that dwz made: opening it would wait for
- * ever. Symbols name the functions all the same. */
+/* A pipe has the name of the file that was split off, or of the one that dwz made: opening
+ * it would wait for ever. Symbols name the functions all the same. */
 static void a_pipe_for_a_debug_file(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /*
- * Which symbol an address belongs to, and which file its module is. The truth is what nm and readelf say of
- * the files, which are laid out by hand in layout.s.
+ * Which symbol an address belongs to, and which file its module is. The truth is what nm
+ * and readelf say of the files, which are laid out by hand in layout.s.
  */
 #include "symbolizer.h"
 #include <fcntl.h>
@@ -294,7 +294,8 @@ static void paths_that_each_process_reads_in_its_own_way(void **state)
 		assert_true(fxt_span_is(fxt_path_in_process(fxt_span(paths[i].path)), paths[i].inside));
 }
 
-/* This process has the very file open under that path, which proves nothing without a build ID. */
+/* This process has the very file open under that path, which proves nothing without a build
+ * ID. */
 static void a_descriptor_without_a_build_id(void **state)
 {
 	struct fxt_images images = {0};

@@ -1,10 +1,12 @@
 /*
- * Names and places of functions, in programs built every way. The truth is the programs' own: their hooks see
- * the addresses a tracer sees, and their sources say what was called and on which line it stands.
+ * Names and places of functions, in programs built every way. The truth is the programs'
+ * own: their hooks see the addresses a tracer sees, and their sources say what was called
+ * and on which line it stands.
  */
 #include "symbolizer.h"
 
-/* Puts the modules that a program reported, from 1, and a string record for each call, from index 1. */
+/* Puts the modules that a program reported, from 1, and a string record for each call, from
+ * index 1. */
 static unsigned put_report(struct raw *raw, FILE *report)
 {
 	char line[PATH_MAX + 100], path[PATH_MAX];
@@ -56,8 +58,8 @@ static void check_report(const struct finished *f, FILE *report, const char *pro
 	}
 }
 
-/* Builds the program and its library into the test's directory. The compiler is run in `where` and gets the
- * sources by absolute or relative path: `prefix`. */
+/* Builds the program and its library into the test's directory. The compiler is run in
+ * `where` and gets the sources by absolute or relative path: `prefix`. */
 static void build(
         const char *compiler, const char *options, const char *link, const char *where, const char *prefix)
 {

@@ -27,7 +27,8 @@ static void assert_same_bytes(const struct finished *f, const struct raw *raw)
 	assert_memory_equal(f->words, raw->words, raw->count * 8);
 }
 
-/* Every kind of record, some of them malformed or of no known type, and a few megabytes of calls. */
+/* Every kind of record, some of them malformed or of no known type, and a few megabytes of
+ * calls. */
 static struct raw *put_everything(struct raw *raw)
 {
 	static char data[40000];
@@ -142,7 +143,8 @@ static void the_rate_is_patched_in_every_provider(void **state)
 	assert_int_equal(patched, 2);
 }
 
-/* The manager writes calls that were open at a crash with their address as an inline name. */
+/* The manager writes calls that were open at a crash with their address as an inline
+ * name. */
 static void open_calls_are_named(void **state)
 {
 	const struct fxt_string category = inline_string("a category");

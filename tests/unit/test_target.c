@@ -1,6 +1,6 @@
 /*
- * Which programs fxtrun takes and why it refuses the others, on files made here byte by byte from the ELF
- * specification, and on scripts.
+ * Which programs fxtrun takes and why it refuses the others, on files made here byte by
+ * byte from the ELF specification, and on scripts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,8 @@ static void write_script(const char *name, const char *text)
 	write_file(name, text, strlen(text), 0755);
 }
 
-/* An ELF program as small as may be: a header, one program header, and the name of its linker. */
+/* An ELF program as small as may be: a header, one program header, and the name of its
+ * linker. */
 struct program {
 	Elf64_Ehdr header;
 	Elf64_Phdr segments[2];

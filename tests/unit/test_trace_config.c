@@ -1,6 +1,6 @@
 /*
- * The configuration that a controller gives a session: what each field means, what is kept where it says
- * nothing, and what is refused, by the field's name.
+ * The configuration that a controller gives a session: what each field means, what is kept
+ * where it says nothing, and what is refused, by the field's name.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * The walk over handmade traces, step by step, and over random ones: its sums are those of a model that keeps
- * all slices of a thread, sorts them, and looks for the caller of each.
+ * The walk over handmade traces, step by step, and over random ones: its sums are those of
+ * a model that keeps all slices of a thread, sorts them, and looks for the caller of each.
  */
 #include "random.h"
 #include "trace.h"
@@ -93,7 +93,8 @@ static void see(struct fxt_walker *walker, void *state)
 static const struct fxt_scan_sizes record_each = {
         .block_bytes = 8, .range_bytes = 1 << 20, .memory_bytes = 1};
 
-/* One walker goes these steps, whatever the blocks: what is inside a slice as "ns/calls/all calls}". */
+/* One walker goes these steps, whatever the blocks: what is inside a slice as "ns/calls/all
+ * calls}". */
 static void steps_are(const char *expected)
 {
 	char none;
@@ -150,7 +151,8 @@ static void equal_times(void **state)
 	steps_are("1: main{ f{ g{ h{ i{ 0/0/0} 0/1/1} 0/1/2} 80/1/3} 90/1/4} ");
 }
 
-/* The later one of two that overlap holds the time they share; around both it counts once. */
+/* The later one of two that overlap holds the time they share; around both it counts
+ * once. */
 static void overlap(void **state)
 {
 	(void)state;
@@ -206,7 +208,8 @@ static void killed(void **state)
 	close_trace();
 }
 
-/* Indices that mean something else later, up to the last ones; and a provider that is announced again. */
+/* Indices that mean something else later, up to the last ones; and a provider that is
+ * announced again. */
 static void redefined(void **state)
 {
 	(void)state;
@@ -308,7 +311,8 @@ static void match_marks_of(unsigned thread)
 	}
 }
 
-/* The slice around a slice: the first behind it, in the order of ends, that does not begin later. */
+/* The slice around a slice: the first behind it, in the order of ends, that does not begin
+ * later. */
 static size_t around(size_t i)
 {
 	for (size_t j = i + 1; j < model.count && model.slices[j].thread == model.slices[i].thread; j++)
@@ -635,8 +639,8 @@ static size_t walk_within(bool omit)
 	return scan.block_count - blocks;
 }
 
-/* Slices within a window have the same callers and the same inside, whether the blocks outside are read or
- * not. */
+/* Slices within a window have the same callers and the same inside, whether the blocks
+ * outside are read or not. */
 static void windows(void **state)
 {
 	static uint64_t all[COUNT(within.numbers)];
