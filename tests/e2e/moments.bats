@@ -119,7 +119,11 @@ in_rows()
 	END
 	gcc -O0 -g -D_GNU_SOURCE -finstrument-functions -pthread -o pages pages.c
 	for mode in streaming circular oneshot; do
-		fxtrun --buffering-mode=$mode -o trace.fxt ./pages 2>err
+		# On a busy machine the kernel may have no room left for some of them, which is told.
+		for _ in 1 2 3 4 5; do
+			fxtrun --buffering-mode=$mode -o trace.fxt ./pages 2>err
+			grep 'page faults are not in the trace' err || break
+		done
 		! grep 'no context switches\|no page faults' err || skip "the kernel tells nobody like us of page faults"
 		in_rows pages worker
 		awk -F'\t' '$2 < (NR == 1 ? 5000 : 2000) { exit 1 }' rows
