@@ -1,3 +1,8 @@
+/*
+ * Keeps the descriptions of processes and threads for fxt cut, and writes those that kept
+ * records need (objects.h). Runs while the trace is read. Must never invent a description or
+ * drop an argument of one.
+ */
 #include "objects.h"
 
 #include <stdlib.h>

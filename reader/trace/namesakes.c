@@ -1,3 +1,8 @@
+/*
+ * Settles which strings of a trace mean one function, and gives functions of one name texts
+ * that differ (namesakes.h). Runs once, after the scan, on the thread that reads the trace.
+ * Must take little time for thousands of namesakes, and must never trust a path's length.
+ */
 #include "namesakes.h"
 
 #include <inttypes.h>
