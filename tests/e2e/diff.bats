@@ -115,7 +115,7 @@ functions()
 	made 300 0
 	fxt diff before0.fxt after0.fxt >text
 	grep -E 'verdict +function|more|less|noise +' text | fails grep -v '^no verdict: '
-	tail -1 text | diff - <(echo "no verdict: 1 trace before and 1 after cannot tell a change from noise; 4 on each side can: BEFORE... -- AFTER...")
+	tail -1 text | diff - <(echo "no verdict: 1 trace before and 1 after cannot tell a change from noise; 5 on each side can: BEFORE... -- AFTER...")
 	cp after0.fxt trace.fxt
 	fxt diff --csv before0.fxt >table 2>/dev/null
 	[ "$(functions name self_before_ns self_after_ns verdict p | sed -n 1p)" = "parse	10000	13010		" ]
