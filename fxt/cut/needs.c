@@ -114,15 +114,35 @@ static void needs_put_function(struct fxt_needs *n, struct fxt_needs_function *f
 	needs_put(n, record.words, record.size);
 }
 
+/* Finds the place of a function that stood in the trace before its identity, and is noted
+ * under the bare name for that reason. Returns NULL if there is none to be written. */
+static struct fxt_needs_function *needs_find_early_place(
+        struct fxt_needs *n, uint64_t era, const struct fxt_identity *identity)
+{
+	for (struct fxt_probe probe = fxt_probe(&n->function_index, needs_hash_name(era, identity->name));
+	        fxt_probe_next(&n->function_index, &probe);) {
+		struct fxt_needs_function *function = &n->functions[probe.id];
+		struct fxt_view view;
+
+		if (function->name == identity->name && function->era == era && !function->is_written &&
+		        fxt_decode(&function->record, &view) == NULL &&
+		        fxt_tables_described(&n->sections.tables, &view) == identity->id)
+			return function;
+	}
+	return NULL;
+}
+
 /* Writes the places of the functions with a name; there may be several. */
 static void needs_functions(struct fxt_needs *n, uint32_t name)
 {
 	uint64_t era = fxt_sections_own(&n->sections)->era;
+	const struct fxt_identity *identity = fxt_tables_identity(&n->sections.tables, name);
 	struct fxt_needs_function *function;
 
 	if (!needs_find_function(n, era, name, 0, false))
 		needs_add_function(n, era, name, 0)->is_written = true;
-	while ((function = needs_find_function(n, era, name, 0, true)))
+	while ((function = needs_find_function(n, era, name, 0, true)) ||
+	        (identity && (function = needs_find_early_place(n, era, identity))))
 		needs_put_function(n, function);
 }
 

@@ -344,24 +344,21 @@ static void tables_add_identity(struct fxt_tables *t, struct fxt_identity *ident
 	t->identities[t->identity_count++] = *identity;
 }
 
-/* Notes the function that the object is about. Its place may stand in the trace before its
- * first call, with the name inline. From this record on, an index that names the object
- * means this function. */
+/* From this record on, the index that names the object means this function. */
 static void tables_apply_identity(struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_string name = view->userspace_object.name;
 	struct fxt_identity identity;
 	const struct fxt_identity *known;
 
-	if (name.ref == 0 || !tables_read_identity(t, view, &identity))
+	if (name.ref == 0 || name.ref & FXT_STRING_INLINE_BIT || !tables_read_identity(t, view, &identity))
 		return;
 	uint32_t hash = tables_hash_identity(&identity);
 
 	known = tables_find_identity(t, &identity, hash);
 	if (!known)
 		tables_add_identity(t, &identity, hash);
-	if (!(name.ref & FXT_STRING_INLINE_BIT))
-		tables_register_string(t, name.ref, known ? known->id : identity.id);
+	tables_register_string(t, name.ref, known ? known->id : identity.id);
 }
 
 uint32_t fxt_tables_described(struct fxt_tables *t, const struct fxt_view *view)
