@@ -273,9 +273,10 @@ client()
 		except BlockingIOError:
 		    pass
 		endless, f = connect()
-		endless.sendall(b"x" * 16384)
+		endless.sendall(b"x" * 20000)
 		assert json.loads(f.readline())["error"]["code"] == -32600
-		assert f.read() == b""
+		endless.sendall(b"x" * 1000000 + b"\n" + request)
+		assert json.loads(f.readline())["result"]["name"] == "srv"
 		for seed in range(50):
 		    garbage, _ = connect()
 		    garbage.send(random.Random(seed).randbytes(5000) + b"\n")
