@@ -217,6 +217,7 @@ void fxt_namesakes_settle(struct fxt_tables *t, struct fxt_origins *origins, uin
 
 	if (count == 0)
 		return;
+	fxt_origins_identify(origins, t);
 	order = fxt_resize(NULL, count, sizeof(*order));
 	for (size_t i = 0; i < count; i++)
 		order[i] = &t->identities[i];

@@ -36,7 +36,7 @@ static void origins_put(struct fxt_origins *origins, const struct fxt_origin *or
 
 void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view)
 {
-	struct fxt_argument line;
+	struct fxt_argument line, offset;
 	struct fxt_origin origin = {
 	        .name = fxt_tables_described(t, view),
 	        .module = origins_string_argument(t, view, "module"),
@@ -45,6 +45,8 @@ void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const st
 
 	if (fxt_tables_argument(t, view, "line", &line) && line.type == FXT_ARGUMENT_UINT32)
 		origin.line = (uint32_t)line.value.word;
+	if (fxt_tables_argument(t, view, "offset", &offset) && offset.type == FXT_ARGUMENT_UINT64)
+		origin.offset = offset.value.word;
 	struct fxt_identity *identity = fxt_tables_identity(t, origin.name);
 
 	if (identity && identity->file == FXT_NOTHING)
@@ -65,6 +67,19 @@ const struct fxt_origin *fxt_origins_next(
 		if (probe.id >= first && probe.id < next && origins->items[probe.id].name == name)
 			next = probe.id;
 	return next < origins->count ? &origins->items[next] : NULL;
+}
+
+void fxt_origins_identify(struct fxt_origins *origins, const struct fxt_tables *t)
+{
+	for (struct fxt_origin *o = origins->items; o < origins->items + origins->count; o++) {
+		struct fxt_identity *identity = fxt_tables_find_identity(t, o->name, o->module, o->offset);
+
+		if (!identity)
+			continue;
+		o->name = identity->id;
+		if (identity->file == FXT_NOTHING)
+			identity->file = o->file;
+	}
 }
 
 void fxt_origins_settle(struct fxt_origins *origins, const struct fxt_tables *t)

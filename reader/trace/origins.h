@@ -12,6 +12,7 @@
 struct fxt_origin {
 	uint32_t name, module, file; /* ids of strings; FXT_NOTHING: not known */
 	uint32_t line;               /* 0: not known */
+	uint64_t offset;             /* in the module; 0: not known */
 };
 
 struct fxt_origins {
@@ -31,6 +32,10 @@ void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const st
  */
 const struct fxt_origin *fxt_origins_next(
         const struct fxt_origins *origins, uint32_t name, const struct fxt_origin *before);
+
+/* Gives the origins that stood in the trace before their functions' identities to these. Once,
+ * after the scan, before fxt_origins_settle(), which makes the index of names anew. */
+void fxt_origins_identify(struct fxt_origins *origins, const struct fxt_tables *t);
 
 /* Files the origins under the settled names of their functions (namesakes.h). */
 void fxt_origins_settle(struct fxt_origins *origins, const struct fxt_tables *t);

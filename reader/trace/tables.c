@@ -361,6 +361,14 @@ static void tables_apply_identity(struct fxt_tables *t, const struct fxt_view *v
 	tables_register_string(t, name.ref, known ? known->id : identity.id);
 }
 
+struct fxt_identity *fxt_tables_find_identity(
+        const struct fxt_tables *t, uint32_t name, uint32_t module, uint64_t offset)
+{
+	const struct fxt_identity like = {.name = name, .module = module, .offset = offset};
+
+	return tables_find_identity(t, &like, tables_hash_identity(&like));
+}
+
 uint32_t fxt_tables_described(struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_identity identity;

@@ -148,6 +148,11 @@ uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text);
  * one, else that of its name. */
 uint32_t fxt_tables_described(struct fxt_tables *t, const struct fxt_view *view);
 
+/* The identity of the function with that name, at that offset in a module; NULL: the trace
+ * has none. */
+struct fxt_identity *fxt_tables_find_identity(
+        const struct fxt_tables *t, uint32_t name, uint32_t module, uint64_t offset);
+
 /* The identity with that id; NULL for other strings. */
 struct fxt_identity *fxt_tables_identity(const struct fxt_tables *t, uint32_t id);
 
