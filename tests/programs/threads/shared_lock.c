@@ -1,14 +1,13 @@
 /*
- * A lock that two processes share: a child holds it until the parent is seen to wait for it, by the kernel's
- * word. Prints "waiter<tab>holder", the numbers of the two.
+ * Two processes share a lock. A child holds it until the kernel shows that the parent waits
+ * for it. Prints "waiter<tab>holder", the numbers of the two.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "asleep.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
 
@@ -17,30 +16,11 @@ static struct shared {
 	volatile int is_held;
 } * shared;
 
-UNTRACED static void until_parent_sleeps(void)
-{
-	unsigned long address;
-	char path[64], line[128];
-	long number;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", getppid());
-	do {
-		sched_yield();
-		number = -1;
-		file = fopen(path, "r");
-		if (!file || !fgets(line, sizeof(line), file))
-			_exit(2);
-		fclose(file);
-	} while (sscanf(line, "%ld %lx", &number, &address) != 2 || number != SYS_futex ||
-	         address != (unsigned long)&shared->lock);
-}
-
 __attribute__((noinline)) static void hold(void)
 {
 	pthread_mutex_lock(&shared->lock);
 	shared->is_held = 1;
-	until_parent_sleeps();
+	until_asleep_in(getppid(), getppid(), &shared->lock, sizeof(shared->lock));
 	pthread_mutex_unlock(&shared->lock);
 }
 
