@@ -90,6 +90,7 @@ teardown()
 	[ "$(calls_of five.fxt request_of_no_kind)" = 0 ]
 	fxtctl record -o six.fxt --duration=0.2s
 	[ "$(calls_of six.fxt request_of_no_kind)" -gt 0 ]
+	[ "$(fxt dump six.fxt | grep 'duration-complete .*"request_of_no_kind"' | grep -vc 'abandoned=true')" -gt 0 ]
 	ends
 	[ "$(grep -c 'lost, ' said)" = 5 ]
 }
