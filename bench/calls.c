@@ -1,8 +1,9 @@
 /*
- * What a call costs: calls PATTERN THREADS CALLS prints the nanoseconds a call took, from
- * the moment all threads were ready to the moment the last was done; with a fourth
- * argument, "stop", while the process that started it, the manager of a traced program, is
- * stopped. Each thread makes CALLS calls, of
+ * Measures the cost of a call: calls PATTERN THREADS CALLS [stop]
+ *
+ * It prints the nanoseconds of a call. The time begins when all threads are ready, and ends
+ * when the last one is done. With "stop", it stops its parent meanwhile, which is the manager
+ * of a traced program. Each thread makes CALLS calls of PATTERN:
  *
  *   leaf    one function that does next to nothing
  *   deep    one that calls itself, 500 deep

@@ -1,8 +1,9 @@
 /*
- * What recording the heap costs: heap THREADS PAIRS prints the nanoseconds a pair of malloc
- * and free took, from the moment all threads were ready to the moment the last was done.
- * Each thread makes PAIRS of them, three calls deep, of sizes that malloc serves from its
- * fastest lists.
+ * Measures the cost of recording the heap: heap THREADS PAIRS
+ *
+ * It prints the nanoseconds of a pair of malloc and free. The time begins when all threads
+ * are ready, and ends when the last one is done. Each thread makes PAIRS pairs, three calls
+ * deep. malloc serves their sizes from its fastest lists.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -30,8 +30,8 @@ const char *fxt_assertions_relative(const struct fxt_assertions *a);
  * Returns the worst status. */
 int fxt_assertions_learn(struct fxt_assertions *a, char *command, char **files, size_t count);
 
-/* Compares a trace with the rules, which are the state, and prints a row for each; a callback of
- * fxt_each_scan(). */
+/* Compares a trace with the rules, which are the state, and prints a row for each; a
+ * callback of fxt_each_scan(). */
 int fxt_assertions_answer(void *state, const char *name, struct fxt_scan *scan);
 
 void fxt_assertions_free(struct fxt_assertions *a);

@@ -46,8 +46,8 @@ int fxt_call_details_take(struct fxt_patterns *functions, const char *command, c
 /* Joins everything that the listener collected. */
 void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *scan);
 
-/* As above, and finds the slowest calls of `functions`, at most `most`. Returns false, after
- * reporting it, if there are fewer than `least`. */
+/* As above, and finds the slowest calls of `functions`, at most `most`. Returns false,
+ * after reporting it, if there are fewer than `least`. */
 bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most);
 

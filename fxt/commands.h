@@ -81,8 +81,8 @@ struct fxt_source;
 /* The last lines of a command's help, about this default. */
 #define FXT_HELP_FILE "\nFILE may be -, the standard input; without one, it is " FXT_USUAL_TRACE ".\n"
 
-/* Opens each archive in turn and runs `read` on it, with the command's state. The archive is
- * passed unchanged, for commands about records. Returns the worst status. */
+/* Opens each archive in turn and runs `read` on it, with the command's state. The archive
+ * is passed unchanged, for commands about records. Returns the worst status. */
 int fxt_each_archive(int argc, char **argv,
         int (*read)(void *state, const char *name, const struct fxt_archive *), void *state);
 
@@ -109,7 +109,8 @@ int fxt_one_source(int argc, char **argv,
 
 /* Reports any part of an archive that could not be read: `malformed` records inside, and
  * everything after a fault. Returns FXT_DONE or FXT_BROKEN. Records of an unknown kind are
- * reported too, and break nothing: readers skip them, and what copies a trace keeps them. */
+ * reported too, and break nothing: readers skip them, and what copies a trace keeps
+ * them. */
 int fxt_report_unread(const char *name, uint64_t malformed, uint64_t unknown, const struct fxt_fault *fault);
 
 #endif

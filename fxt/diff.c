@@ -1,7 +1,7 @@
 /*
  * fxt diff: compares the figures of functions before and after a change, and says which
- * differences are noise. The main thread prints. It must give no verdict that too few traces
- * cannot support.
+ * differences are noise. The main thread prints. It must give no verdict that too few
+ * traces cannot support.
  */
 #include "diff_inputs.h"
 

@@ -1,7 +1,7 @@
 /*
- * fxt export: writes a trace in the format of another tool; fxt/export/ has the formats. Runs
- * on the main thread. It must never ignore a choice of calls that a format cannot express: it
- * refuses it.
+ * fxt export: writes a trace in the format of another tool; fxt/export/ has the formats.
+ * Runs on the main thread. It must never ignore a choice of calls that a format cannot
+ * express: it refuses it.
  */
 #include "fxt/export/export.h"
 

@@ -391,7 +391,8 @@ static struct row *info_rows(const struct info *info, size_t *count)
 	return rows;
 }
 
-/* Prints the threads of a process, the busiest of them if there are many. Sorts the rows. */
+/* Prints the threads of a process, the busiest of them if there are many. Sorts the
+ * rows. */
 static void info_print_threads_of(const struct info *info, struct row *rows, size_t count)
 {
 	size_t shown = count > FXT_THREADS_SHOWN ? FXT_THREADS_SHOWN : count;

@@ -1,7 +1,7 @@
 /*
- * A table in text form: columns are aligned and, on a terminal, texts that are too wide take
- * several lines. These functions implement table.h for people; see there for the rest of a
- * table.
+ * A table in text form: columns are aligned and, on a terminal, texts that are too wide
+ * take several lines. These functions implement table.h for people; see there for the rest
+ * of a table.
  */
 #ifndef FXT_FXT_LAYOUT_H
 #define FXT_FXT_LAYOUT_H

@@ -1,6 +1,6 @@
 /*
- * fxt locks: shows the waits for locks, their waiting threads, and the threads that held the
- * locks. The main thread prints. The holders' shares of a wait must add up to the wait.
+ * fxt locks: shows the waits for locks, their waiting threads, and the threads that held
+ * the locks. The main thread prints. The holders' shares of a wait must add up to the wait.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * fxt merge: writes several traces as one, on one timeline; fxt/merge/ has the parts of that.
- * Runs on the main thread. It must never put traces together by clocks that are not related,
- * nor count a trace twice.
+ * fxt merge: writes several traces as one, on one timeline; fxt/merge/ has the parts of
+ * that. Runs on the main thread. It must never put traces together by clocks that are not
+ * related, nor count a trace twice.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -54,8 +54,8 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 
 #define FXT_OPTIONS FXT_OPTIONS_CHOICE, FXT_OPTIONS_FORMAT, FXT_OPTIONS_LIMIT
 
-/* The threads that are shown one by one to people; a server has thousands of coroutines. JSON
- * and CSV have all. */
+/* The threads that are shown one by one to people; a server has thousands of coroutines.
+ * JSON and CSV have all. */
 enum { FXT_THREADS_SHOWN = 20 };
 
 /* The text about these options in a command's help. */
@@ -95,8 +95,8 @@ static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint
 /*
  * Scans each file in turn, applies the choice, and calls `answer`, between
  * fxt_print_begin() and fxt_print_end(). `answer` gets the command's state, and returns a
- * status: for a walk, the one that fxt_report_changed() returns. Reports what the scan could
- * not read. Returns the worst status. Frees the choice.
+ * status: for a walk, the one that fxt_report_changed() returns. Reports what the scan
+ * could not read. Returns the worst status. Frees the choice.
  */
 int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
         int (*answer)(void *state, const char *name, struct fxt_scan *scan), void *state);

@@ -1,6 +1,6 @@
 /*
- * fxt replay: prints calls in the order of time. Runs on the main thread, and plays the trace
- * piece by piece. Its memory must not grow with the number of calls.
+ * fxt replay: prints calls in the order of time. Runs on the main thread, and plays the
+ * trace piece by piece. Its memory must not grow with the number of calls.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -124,8 +124,8 @@ static int report_compare_calls(const void *left, const void *right, void *threa
 	return (a > b) - (a < b);
 }
 
-/* Marks the threads that are shown, by id: all, or for people those with most calls. Returns
- * how many threads with calls are not. */
+/* Marks the threads that are shown, by id: all, or for people those with most calls.
+ * Returns how many threads with calls are not. */
 static size_t report_choose_threads(const struct report_command *c, const struct trace *trace, bool *is_shown)
 {
 	size_t count = c->scan->thread_count, active = 0;

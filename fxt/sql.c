@@ -1,6 +1,6 @@
 /*
- * fxt sql: answers questions about a trace in SQL; fxt/sql/ has the tables. Runs on the main
- * thread. A statement must never change the trace or open a file.
+ * fxt sql: answers questions about a trace in SQL; fxt/sql/ has the tables. Runs on the
+ * main thread. A statement must never change the trace or open a file.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * fxt why: shows where one call spent its time, and what made it slow. The main thread prints.
- * The parts of a call must add up to its time, to the nanosecond.
+ * fxt why: shows where one call spent its time, and what made it slow. The main thread
+ * prints. The parts of a call must add up to its time, to the nanosecond.
  */
 #include <inttypes.h>
 #include <stdlib.h>

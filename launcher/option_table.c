@@ -680,8 +680,8 @@ const struct fxt_option *fxt_option_of(int value)
 
 void fxt_getopt_fill(struct fxt_getopt *tables, bool is_fxtctl)
 {
-	/* fxtrun stops at the program, which has its own options. A missing value is not the
-	 * same as an unknown option. */
+	/* fxtrun stops at the program, which has its own options. A missing value is not
+	 * the same as an unknown option. */
 	char *letter = stpcpy(tables->letters, is_fxtctl ? ":" : "+:");
 	unsigned count = 0;
 

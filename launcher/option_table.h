@@ -1,6 +1,6 @@
 /*
- * The choices for a recording, one row each, for all who choose: the options of fxtrun and
- * fxtctl, the fields of a controller's configuration, and those of its other calls. A new
+ * The options of a recording, one row each. A row serves the options of fxtrun and fxtctl,
+ * the fields of a controller's configuration, and the parameters of its other calls. A new
  * option is a new row, plus a reader if its value has a form of its own.
  */
 #ifndef FXT_LAUNCHER_OPTION_TABLE_H
@@ -41,8 +41,8 @@ struct fxt_option {
 	const char *help;     /* of fxtrun; NULL: fxtrun has no such option */
 	char letter;          /* 0 = none */
 
-	/* fxtrun: each row uses one of set, number, words, is_flag and result; none of these:
-	 * it takes a pattern of this kind. */
+	/* fxtrun: each row uses one of set, number, words, is_flag and result; none of
+	 * these: it takes a pattern of this kind. */
 	const char *(*set)(struct fxt_options *options, const char *value);
 	const char *(*number)(const char *value, uint64_t *number);
 	enum fxt_record_filter_kind kind;
@@ -100,8 +100,8 @@ bool fxt_option_has_field(unsigned taker, const char *field);
  * error, as is a bad name. */
 const char *fxt_option_read_categories(json_t *value, struct fxt_categories *categories);
 
-/* The same for categories beside those of a session, which leave room for so many bytes: the
- * protocol discards what goes over the limit. */
+/* The same for categories beside those of a session, which leave room for so many bytes.
+ * The protocol discards the categories that find no room. */
 const char *fxt_option_read_more_categories(
         json_t *value, size_t room, struct fxt_categories *categories, size_t *discarded);
 

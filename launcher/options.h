@@ -112,7 +112,7 @@ bool fxt_options_elide_calls(const struct fxt_options *options);
  */
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *options);
 
-/* True if the heap is to be recorded of programs without instrumentation too. */
+/* True if the heap of programs without instrumentation is recorded too. */
 bool fxt_options_want_heap(const struct fxt_options *options);
 
 /* The size limit for the trace of a circular session. The trace may exceed it if the

@@ -17,7 +17,7 @@ void agent_notice(const char *piece, ...) __attribute__((sentinel));
  * reader. */
 long agent_write_unsignalled(int fd, const void *data, uint64_t bytes, int64_t offset);
 
-/* What an errno value means. */
+/* Returns the text of an errno value. */
 const char *agent_error(long error);
 
 /* Writes a number in decimal, with a terminator. Returns the buffer. */

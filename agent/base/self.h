@@ -62,8 +62,8 @@ struct agent_self {
 	struct agent_coroutine *coroutine;
 	/* the writer of the coroutine that it works on; else NULL */
 	struct fxt_thread_writer *claimed;
-	/* idle: kept for the next hook that is left (preempted.h); NULL: there is none, or it
-	 * is `writer` now */
+	/* idle: kept for the next hook that is left (preempted.h); NULL: there is none, or
+	 * it is `writer` now */
 	struct fxt_thread_writer *other;
 	/* the signal mask that agent_release() restores, ^ SYS_NO_MASK; 0: none */
 	uint64_t claim_mask;
@@ -112,7 +112,8 @@ void agent_set_recording(enum agent_recording recording);
 void agent_set_noting(bool is_noting);
 
 /* Call this once the agent has begun. Hooks then return early if nothing is recorded. Until
- * then agent_hooks sends them to the slow path, which finds out whether the agent has begun. */
+ * then agent_hooks sends them to the slow path, which finds out whether the agent has
+ * begun. */
 void agent_set_begun(void);
 
 /* The value while calls are recorded. */

@@ -17,8 +17,8 @@ struct fxt_thread_writer *agent_nested(void);
  * Claims the calling thread's writer for a record of the agent's own, and returns it. Until
  * agent_release() all hooks of the thread use the nested writer, and signals are blocked if
  * handlers run other code of the thread (preempted.h). The call around the record is not
- * elided any more (elided.h). NULL: nothing can be recorded here and now. Call it outside of
- * hooks.
+ * elided any more (elided.h). NULL: nothing can be recorded here and now. Call it outside
+ * of hooks.
  */
 struct fxt_thread_writer *agent_claim(void);
 /* The same for a wait. A wait may end without a record; agent_end_frame() keeps the call

@@ -57,8 +57,8 @@ bool agent_write_arrow(struct fxt_thread_writer *writer, enum fxt_event_type typ
         const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow, const void *object);
 
 /* Writes one end of a flow, now, on the calling thread, in a slice with the flow's name.
- * `object` is as above. With flow 0 it writes the slice alone. False: it was not recorded, so the caller must not
- * record the flow's other end. */
+ * `object` is as above. With flow 0 it writes the slice alone. False: it was not recorded,
+ * so the caller must not record the flow's other end. */
 bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end, const void *object);
 
 #endif

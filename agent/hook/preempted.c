@@ -1,7 +1,7 @@
 /*
  * Takes a thread out of a hook that it leaves behind, and puts it back (preempted.h). Runs
- * on the program's threads, in a signal handler that has interrupted a hook. Must never make
- * a writer idle while that hook may write to its chunk.
+ * on the program's threads, in a signal handler that has interrupted a hook. Must never
+ * make a writer idle while that hook may write to its chunk.
  */
 #include "preempted.h"
 #include "frames.h"
@@ -57,7 +57,8 @@ static bool preempted_leave(struct agent_preempted *hook)
 	        .nested = agent_self.nested,
 	        .claimed = agent_self.claimed,
 	        .slot = agent_self.slot};
-	/* Hooks of coroutines find the limit 0, and so write nothing to this writer's chunk. */
+	/* Hooks of coroutines find the limit 0, and so write nothing to this writer's
+	 * chunk. */
 	if (preempted_is_on_own_stack() || (writer->busy == FXT_WRITING && load_relaxed(&writer->limit)))
 		return preempted_take_another_writer();
 	preempted_end_calls_of_handler();

@@ -1,7 +1,7 @@
 /*
  * Hooks that are left and come back. A scheduler may preempt its fibers: the handler of a
- * timer's signal saves the fiber that it interrupted by swapcontext(), and runs another one.
- * If it interrupted a hook, that hook goes on when the fiber is resumed.
+ * timer's signal saves the fiber that it interrupted by swapcontext(), and runs another
+ * one. If it interrupted a hook, that hook goes on when the fiber is resumed.
  *
  * A hook has its thread's writer, and on a coroutine's stack the coroutine's writer too.
  * While it is away, the thread needs a writer for the hooks of other fibers:
@@ -28,7 +28,8 @@ struct agent_preempted {
 	int process;
 	struct fxt_thread_writer *writer, *nested, *claimed;
 	struct fxt_thread_slot *slot;
-	/* what the writer becomes again; FXT_IDLE: it stayed busy, and the thread has another */
+	/* what the writer becomes again; FXT_IDLE: it stayed busy, and the thread has
+	 * another */
 	uint32_t busy;
 };
 

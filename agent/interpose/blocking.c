@@ -1,6 +1,6 @@
 /*
- * Waits for time, descriptors, files, signals and other events, as slices of category "sync",
- * on the waiting thread.
+ * Waits for time, descriptors, files, signals and other events, as slices of category
+ * "sync", on the waiting thread.
  *
  * Only another system call would show in advance whether such a call will wait. Therefore
  * each call has a frame on the shadow stack, at the cost of two clock readings. It gets a
@@ -13,7 +13,8 @@
  * Therefore these functions may run in a handler.
  */
 #ifndef __NO_INLINE__
-/* Otherwise <stdio.h> defines getline() inline, and clang then ignores that ours is visible. */
+/* Otherwise <stdio.h> defines getline() inline, and clang then ignores that ours is
+ * visible. */
 #define __NO_INLINE__ 1
 #endif
 #include <errno.h>
@@ -43,8 +44,8 @@ static bool blocking_is_recorded(void)
 }
 
 /* Whether waiting is the purpose of each call. Such a call starts the recording of a forked
- * child (claim.h). Other calls do not start it, because even children that only write a line
- * and execute a program make them. */
+ * child (claim.h). Other calls do not start it, because even children that only write a
+ * line and execute a program make them. */
 static const bool blocking_is_purpose[FXT_WAIT_KINDS] = {
 #define BLOCKING_IS_PURPOSE(name, subject, is_purpose) is_purpose,
         FXT_WAITS(BLOCKING_IS_PURPOSE)
@@ -283,18 +284,18 @@ BLOCKING(int, semtimedop, semtimedop, 0, (int set, struct sembuf *operations, si
 /* ---- streams: the C library reads and writes them by calls of its own, which cannot be
  * interposed ---- */
 
-/* The stream's descriptor, or none. Streams of memory have a negative one. This and the next
- * function read members of glibc's FILE: fileno() would set errno, and no function tells how
- * much a stream has read. */
+/* The stream's descriptor, or none. Streams of memory have a negative one. This and the
+ * next function read members of glibc's FILE: fileno() would set errno, and no function
+ * tells how much a stream has read. */
 static uint64_t blocking_stream(const FILE *stream)
 {
 	return stream && stream->_fileno >= 0 ? blocking_descriptor(stream->_fileno) : 0;
 }
 
 /* How many bytes the stream has read and not handed out. A call that finds a byte does not
- * count as one that may wait. Most calls find their line there, and two clock readings would
- * take longer than such a call. A wait has no name if the end of the buffer splits a line
- * and the rest of it is late. */
+ * count as one that may wait. Most calls find their line there, and two clock readings
+ * would take longer than such a call. A wait has no name if the end of the buffer splits a
+ * line and the rest of it is late. */
 static size_t blocking_has_read(const FILE *stream)
 {
 	return stream && stream->_IO_read_ptr < stream->_IO_read_end
@@ -320,7 +321,7 @@ READS_LINE(ssize_t, getline, getline, (char **restrict line, size_t *restrict ro
 READS_LINE(ssize_t, getdelim, getdelim,
         (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
         (line, room, end, stream))
-/* glibc's headers make this of getline(). */
+/* glibc's headers turn getline() into this. */
 READS_LINE(ssize_t, __getdelim, getline,
         (char **restrict line, size_t *restrict room, int end, FILE *restrict stream),
         (line, room, end, stream))

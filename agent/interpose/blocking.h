@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include "writer/engine/waits.h"
 
-/* Begins a wait for an object as in fxt_wait_ref(). Returns what agent_blocking_end() needs. */
+/* Begins a wait for an object as in fxt_wait_ref(). Returns what agent_blocking_end()
+ * needs. */
 uint64_t agent_blocking_begin(enum fxt_wait call, uint64_t object);
 
 void agent_blocking_end(uint64_t begin);

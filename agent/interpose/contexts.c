@@ -63,8 +63,8 @@ EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_is_in_hook())
 		return context_swap_in_hook(from, to);
 	context_runs_next(to);
-	/* A tail call: a context may be resumed more than once, and nothing of ours may then
-	 * be on its stack. */
+	/* A tail call: a context may be resumed more than once, and nothing of ours may
+	 * then be on its stack. */
 	return REAL(swapcontext)(from, to);
 }
 

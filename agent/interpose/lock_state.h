@@ -1,11 +1,11 @@
 /*
- * What the memory of glibc's locks tells: which thread holds a lock, and before a call that
- * releases one, whether the call frees the lock and whether it wakes a thread. The caller
- * passes the lock to libc next, so the program reads this memory anyway. Other threads
- * change it meanwhile: an answer is exact unless they do so between the look and the call.
+ * Reads the memory of glibc's locks. It tells which thread holds a lock. Before a call that
+ * releases one, it also tells whether the call frees the lock and whether it wakes a
+ * thread. The caller passes the lock to libc next, so the program reads this memory anyway.
+ * An answer is exact unless another thread changes the lock between the look and the call.
  *
- * A release wakes a thread once. A lock that was freed and taken again before the woken
- * thread runs has no waiter, as far as libc knows.
+ * A release wakes a thread once. If the lock is taken and freed again before that thread
+ * runs, the second release wakes none.
  */
 #ifndef FXT_AGENT_LOCK_STATE_H
 #define FXT_AGENT_LOCK_STATE_H
@@ -52,7 +52,7 @@ static inline uint32_t lock_holder_of_mutex(const pthread_mutex_t *mutex)
 	return (uint32_t)load_relaxed(&mutex->__data.__owner);
 }
 
-/* The same of the thread that writes. Readers leave no number. */
+/* The number of the thread that holds it for writing. Readers leave no number. */
 static inline uint32_t lock_holder_of_rwlock(const pthread_rwlock_t *rwlock)
 {
 	return (uint32_t)load_relaxed(&rwlock->__data.__cur_writer);

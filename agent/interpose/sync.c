@@ -1,8 +1,8 @@
 /*
  * Waits for libc's locks, on the thread that waits or releases. Each lock is tried first:
  * only if the attempt reports "busy" is there a wait to record. Waiters announce their
- * object in a small table, so an unlock costs one look there. It costs a record if it lets a
- * waiter go on, which the lock's memory tells (lock_state.h). Two objects that share an
+ * object in a small table, so an unlock costs one look there. It costs a record if it lets
+ * a waiter go on, which the lock's memory tells (lock_state.h). Two objects that share an
  * entry may lose an arrow, but never cause a wrong one.
  */
 #include "sync.h"
@@ -83,7 +83,8 @@ static struct entry *sync_awaited(const void *object)
 	return load_relaxed(&entry->object) == (uint64_t)(uintptr_t)object ? entry : NULL;
 }
 
-/* Begins arrows to one waiter, or to all of them. Returns the first; 0 = none is recorded. */
+/* Begins arrows to one waiter, or to all of them. Returns the first; 0 = none is
+ * recorded. */
 static uint64_t sync_release(struct entry *entry, const void *object, const char *name, bool is_for_all)
 {
 	uint32_t waiters = load_relaxed(&entry->waiters), count = 0, takers, first;
@@ -122,9 +123,10 @@ struct wait {
 };
 
 /*
- * The koid of a thread that is joined. It may not be attached yet, but it has a number, which
- * is in the clock of its processor time: the kernel's clock ids have ~number above 3 bits. A
- * number that another thread of the process has had before says nothing then.
+ * Returns the koid of a thread that is joined; 0: it is not known. A thread that is not
+ * attached yet has a number all the same. The id of its processor-time clock has it: the
+ * kernel keeps ~number above the lowest 3 bits. If an earlier thread of the process had
+ * this number, its koid cannot be known from that.
  */
 static uint64_t sync_joined(pthread_t thread)
 {
@@ -139,8 +141,8 @@ static uint64_t sync_joined(pthread_t thread)
 	return load_relaxed(&e->tids[tid].uses) == 0 ? fxt_koid_of_tid(e, tid) : 0;
 }
 
-/* The thread whose action the wait needs, if the object's memory tells: the one that holds
- * the lock, or the one that is joined. */
+/* Returns the koid of the thread that has to act before the wait ends: it holds the lock,
+ * or is joined. 0: the object's memory does not show it. */
 static uint64_t sync_holder(const struct wait *wait)
 {
 	const struct fxt_engine *e = &agent_engine;
@@ -180,8 +182,8 @@ static void sync_announce(struct entry *entry, const void *object)
 	add_relaxed(&entry->waiters, 1);
 }
 
-/* The wait is announced before its holder is read. Then the holder's release has an arrow,
- * which shows readers of a wait that never ends that another thread may have the lock. */
+/* Announces the wait before it reads the holder. So a release that comes in between writes
+ * an arrow. It tells readers that the holder in the wait's record may have changed. */
 static void sync_begin_wait(struct wait *wait)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -421,12 +423,12 @@ SEMAPHORE(sem_clockwait, sync_is_clock_time(clock, limit),
         (sem_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
 
 /*
- * The lock goes to a waiter at its last release, since another thread may have had it after
- * each earlier one: every arrow replaces the pending one. A release that wakes no thread has
- * an arrow only if a wait has begun since the latest arrow, because that waiter may not be
- * asleep yet, and then it finds the lock free. An arrow from every release beside a waiter
- * would cost a contended lock many records for each wait: a thread may lock and unlock a
- * hundred thousand times before a woken waiter runs.
+ * Writes an arrow if the release may let a waiter go on. Every arrow replaces the pending
+ * one, since the waiter gets the lock from the last release before it runs. A release that
+ * wakes no thread has an arrow only if a wait has begun since the latest arrow. That waiter
+ * may not be asleep yet, and then it finds the lock free. An arrow from every release would
+ * cost a contended lock many records for each wait: a thread may lock and unlock a hundred
+ * thousand times before a woken waiter runs.
  */
 static void sync_frees(struct entry *entry, const void *object, const char *name, enum lock_release release)
 {
@@ -434,7 +436,7 @@ static void sync_frees(struct entry *entry, const void *object, const char *name
 		sync_release(entry, object, name, false);
 }
 
-/* A mutex of C11 is the same inside. */
+/* A mutex of C11 has the same memory. */
 static void sync_unlocks_mutex(const void *object, const char *name)
 {
 	struct entry *entry = sync_awaited(object);
@@ -554,8 +556,9 @@ RELEASE(cnd_signal, cnd_t, sync_signals_one)
 RELEASE(pthread_cond_broadcast, pthread_cond_t, sync_signals_all)
 RELEASE(cnd_broadcast, cnd_t, sync_signals_all)
 
-/* Readers that leave at the same time find each other counted in the lock; each takes off
- * those that are leaving. Otherwise each would take another for the last one. */
+/* Several readers may leave at once, and the lock still counts each of them. So each
+ * subtracts those that are leaving too. Otherwise none of them would see that it is the
+ * last one. */
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *object)
 {
 	struct entry *entry = sync_awaited(object);

@@ -195,8 +195,8 @@ static bool entry_is_code(const struct agent_module_tables *module, uint64_t ent
 	return false;
 }
 
-/* Where the next function begins at the latest: that of an entry, or of the unwind table, or
- * the segment's end. */
+/* Where the next function begins at the latest: that of an entry, or of the unwind table,
+ * or the segment's end. */
 static uint64_t entry_end(const struct agent_module_tables *module, const struct agent_entry *entry,
         const struct agent_entry *next)
 {

@@ -29,8 +29,8 @@ EXPORT void __cxa_finalize(void *module)
 	 * another thread of its parent held: it would wait for that lock for ever. */
 	bool is_unborn = fxt_engine_was_forked(&agent_engine);
 	/* If signals cannot be blocked (sandbox.h), a handler could come while this thread
-	 * holds the lock, and wait for it for ever. In a claimed writer, the handler's hooks
-	 * stay away from the lock. */
+	 * holds the lock, and wait for it for ever. In a claimed writer, the handler's
+	 * hooks stay away from the lock. */
 	struct fxt_thread_writer *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
 	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
 

@@ -269,8 +269,8 @@ static void needs_on_node(struct fxt_needs *n, const struct fxt_view *view)
 
 /* ---- records ---- */
 
-/* Notes the identity of a function, or its place in the source. Objects of a heap have none,
- * and are ignored. */
+/* Notes the identity of a function, or its place in the source. Objects of a heap have
+ * none, and are ignored. */
 static void needs_on_function(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
 {
 	uint64_t era = fxt_sections_own(&n->sections)->era, address = view->userspace_object.pointer;

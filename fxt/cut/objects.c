@@ -1,7 +1,7 @@
 /*
  * Keeps the descriptions of processes and threads for fxt cut, and writes those that kept
- * records need (objects.h). Runs while the trace is read. Must never invent a description or
- * drop an argument of one.
+ * records need (objects.h). Runs while the trace is read. Must never invent a description
+ * or drop an argument of one.
  */
 #include "objects.h"
 

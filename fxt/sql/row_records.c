@@ -16,7 +16,8 @@ static bool rows_find_argument(struct fxt_tables *t, const struct fxt_view *view
 	return fxt_tables_argument(t, view, name, argument) && argument->type == type;
 }
 
-/* Returns the arguments of an event as JSON, allocated with malloc(); NULL if there are none. */
+/* Returns the arguments of an event as JSON, allocated with malloc(); NULL if there are
+ * none. */
 static char *rows_arguments(struct fxt_tables *t, const struct fxt_view *view)
 {
 	uint32_t thread = fxt_tables_thread(t, view->event.thread);

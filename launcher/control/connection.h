@@ -32,8 +32,8 @@ struct fxt_connection;
 struct fxt_connection_handler {
 	/* A line came, without its newline; not zero-terminated. */
 	void (*line)(struct fxt_connection *connection, const char *line, size_t bytes, void *context);
-	/* A line came that is longer than allowed. Its rest is dropped; the connection stays,
-	 * because its end would end the session of a controller. */
+	/* A line came that is longer than allowed. Its rest is dropped; the connection
+	 * stays, because its end would end the session of a controller. */
 	void (*line_too_long)(struct fxt_connection *connection, void *context);
 	/* The connection is being closed, by either side. Forget its kept requests now
 	 * (rpc.h): the structure may be reused for another client. */

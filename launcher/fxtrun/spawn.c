@@ -87,11 +87,13 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 	sigaction(SIGPIPE, &spawn->signals->pipe, NULL);
 	sigaction(SIGXFSZ, &spawn->signals->file_size, NULL);
 	sigaction(SIGCHLD, &spawn->signals->child, NULL);
-	/* Signals that the terminal sent before the program existed were meant for it too. */
+	/* Signals that the terminal sent before the program existed were meant for it
+	 * too. */
 	for (unsigned i = 0; i < 2; i++)
 		if (sigismember(pending, interrupts[i]))
 			raise(interrupts[i]);
-	/* The kernel's own call: libc leaves out two signals, which the supervisor has blocked. */
+	/* The kernel's own call: libc leaves out two signals, which the supervisor has
+	 * blocked. */
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &spawn->signals->mask, NULL, sizeof(uint64_t));
 	execvp(spawn->path, spawn->argv);
 	return errno;
@@ -113,8 +115,8 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
  */
 static void spawn_leave_session(const struct fxt_spawn *spawn, pid_t child)
 {
-	/* If the supervisor was killed, its group may be gone: the child then gets a group of its
-	 * own. */
+	/* If the supervisor was killed, its group may be gone: the child then gets a group
+	 * of its own. */
 	if (setpgid(child, spawn->group) != 0) {
 		setpgid(child, 0);
 		return;

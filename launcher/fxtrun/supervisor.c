@@ -207,13 +207,14 @@ int fxt_supervisor_begin(
 		return error;
 	}
 	if (manager == 0) {
-		/* Otherwise descriptors handed over to a killed supervisor would stay alive. */
+		/* Otherwise descriptors handed over to a killed supervisor would stay
+		 * alive. */
 		close(recovery->ledger->from_manager);
 		close(signal_fd);
 		setpgid(0, 0);
 		supervisor_unblock_faults();
-		/* Signals sent by name (pkill fxtrun) must reach only the supervisor, which passes
-		 * them on once. */
+		/* Signals sent by name (pkill fxtrun) must reach only the supervisor, which
+		 * passes them on once. */
 		prctl(PR_SET_NAME, "fxt-recorder");
 		return 0;
 	}

@@ -100,8 +100,8 @@ static void compressor_saved(struct fxt_compressor *c, int error)
 	if (error) {
 		c->error = error;
 		store_release(&c->queue->appended, c->queue->saved);
-		/* If this fails, readers find an incomplete frame at the end. A file without a
-		 * frame of ours is another's. */
+		/* If this fails, readers find an incomplete frame at the end. A file
+		 * without a frame of ours is another's. */
 		if (c->frames.file_bytes)
 			(void)!ftruncate(c->frames.fd, (off_t)c->frames.file_bytes);
 	} else {

@@ -102,7 +102,8 @@ enum fxt_seccomp fxt_death_seccomp(pid_t pid)
 static bool death_was_noted(const struct fxt_provider *p, struct fxt_death *death)
 {
 	const struct fxt_fatal_signal *fatal = &p->memory.control->fatal;
-	/* Acquire: pairs with the thread's release; the other fields were written before. */
+	/* Acquire: pairs with the thread's release; the other fields were written
+	 * before. */
 	uint32_t signal = load_acquire(&fatal->signal);
 	int code = load_relaxed(&fatal->code);
 

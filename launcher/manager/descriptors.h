@@ -9,7 +9,8 @@
 
 #define FXT_DESCRIPTORS_MAX 2 /* in one message */
 
-/* Sends the bytes and the descriptors, as one message. False: it was not sent as a whole. */
+/* Sends the bytes and the descriptors, as one message. False: it was not sent as a
+ * whole. */
 bool fxt_descriptors_send(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count);
 
 /* Receives a message of that size, and its descriptors, which the caller closes; -1 for

@@ -146,8 +146,8 @@ void fxt_ended_finish(struct fxt_ended *e, struct fxt_archive_writer *archive, u
 {
 	struct fxt_ended_segment *s = e->segments;
 
-	/* Asked before the list is locked: another writer may be waiting for the disk, with the
-	 * archive's lock held. */
+	/* Asked before the list is locked: another writer may be waiting for the disk, with
+	 * the archive's lock held. */
 	uint64_t written = fxt_archive_bytes(archive);
 
 	while (&s->archive != archive)

@@ -42,8 +42,8 @@ static int ledger_open_common(struct fxt_ledger *ledger)
 int fxt_ledger_open(struct fxt_ledger *ledger)
 {
 	int ends[2], error;
-	/* Room for some dozens: if the supervisor is stopped, memories in transit to it stay
-	 * alive. */
+	/* Room for some dozens: if the supervisor is stopped, memories in transit to it
+	 * stay alive. */
 	const int bytes = SOCKET_BYTES;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)

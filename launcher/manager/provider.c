@@ -131,7 +131,8 @@ void fxt_provider_command(struct fxt_provider *p, enum fxt_session_command comma
 {
 	uint32_t *word = &p->memory.control->session_command;
 
-	/* Release: the command's data is written before it. Pairs with the agent's acquire. */
+	/* Release: the command's data is written before it. Pairs with the agent's
+	 * acquire. */
 	store_release(word, fxt_session_command_next(load_relaxed(word), command, mode));
 	sys_futex_wake(word, 1);
 }

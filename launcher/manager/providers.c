@@ -151,7 +151,8 @@ void fxt_session_process_is_gone(struct fxt_watch *watch, void *session)
 	struct fxt_provider *p = fxt_watch_owner(watch, struct fxt_provider, process);
 	struct fxt_session *s = session;
 
-	/* The wait status of the program itself is passed to fxt_session_program_ended(). */
+	/* The wait status of the program itself is passed to
+	 * fxt_session_program_ended(). */
 	if (p->pid != s->program && p->end != FXT_END_JOINED) {
 		providers_send_end(s, p);
 		fxt_session_end_provider(s, p, fxt_provider_own_account(p));

@@ -60,9 +60,9 @@ struct fxt_totals {
 	bool without_calls; /* the category of calls was not requested */
 	bool wants_heap;    /* the heap of any program was requested */
 	bool has_calls;     /* there are calls of functions among the events, or were elided */
-	/* Of the program's file, known only if there are no calls: it defines the hooks
-	 * itself; it is compiled so that its calls are recorded. */
-	bool has_own_hooks, is_instrumented;
+	/* The program's file is looked at for these only if there are no calls. */
+	bool has_own_hooks;   /* it defines the hooks itself */
+	bool is_instrumented; /* its compiler prepared it so that calls are recorded */
 	bool was_not_started; /* processes waited for the recording to begin, and it never did */
 	/* some options come from the project's file, not from the user who started the
 	 * session */

@@ -32,7 +32,8 @@ static uint32_t heap_find_node(struct fxt_heap *h, uint32_t process, uint64_t id
 		if (h->nodes[probe.id].id == id && h->nodes[probe.id].process == process)
 			return probe.id;
 	fxt_make_room(h->nodes, h->node_count, h->node_room);
-	/* A node's parent is the root until its record comes, or for good if it never does. */
+	/* A node's parent is the root until its record comes, or for good if it never
+	 * does. */
 	h->nodes[h->node_count++] = (struct fxt_heap_node){.id = id,
 	        .process = process,
 	        .parent = id ? h->processes[process].root : number,

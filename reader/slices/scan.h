@@ -130,8 +130,8 @@ struct fxt_scan {
 	struct fxt_elided_sums elided_sums; /* calls that were counted and not recorded */
 	struct fxt_muted muted;             /* functions that were excluded before the end */
 
-	/* The slices that walks hand out; NULL: all. The code that chooses (query_filter.h) sets
-	 * it between scan and walk; the scan does not own it. */
+	/* The slices that walks hand out; NULL: all. The code that chooses (query_filter.h)
+	 * sets it between scan and walk; the scan does not own it. */
 	const struct fxt_filter *filter;
 
 	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,

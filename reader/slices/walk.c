@@ -399,7 +399,8 @@ const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
 
 		if (block->start > w->to || block->end < w->from || (block->is_plain && w->omits_plain))
 			continue;
-		/* Undoes the changes in skipped blocks between this one and the one before. */
+		/* Undoes the changes in skipped blocks between this one and the one
+		 * before. */
 		walk_undo(w, block->offset + block->bytes);
 		return block;
 	}

@@ -1,7 +1,7 @@
 /*
- * Compares the functions of several traces before and after a change, by name, and by module
- * or source file where functions share a name. Finds which differences are more than chance. Each trace gives one value of each figure. A
- * side's value is their median.
+ * Compares the functions of several traces before and after a change, by name, and by
+ * module or source file where functions share a name. Finds which differences are more than
+ * chance. Each trace gives one value of each figure. A side's value is their median.
  *
  *   fxt_comparison_init(&c, before + after);
  *   for each trace

@@ -12,10 +12,10 @@
 #define FXT_ERROR_CUT (-1)
 
 /*
- * Appends bytes to a file that we have made up to *end, and advances *end by the bytes that
- * are in the file. Returns 0, an errno value, or FXT_ERROR_CUT if the file is shorter; then
- * what was appended is taken back, up to the last byte that another process overwrote. What another process wrote behind *end is
- * dropped.
+ * Appends bytes to a file whose first *end bytes are ours, and advances *end by the bytes
+ * that it wrote. Drops bytes that another process wrote behind *end. Returns 0 or an errno
+ * value; FXT_ERROR_CUT if the file is shorter than *end. Then it removes its bytes again.
+ * It keeps those that another process overwrote meanwhile, and those before them.
  */
 int fxt_append_all(int fd, const void *bytes, size_t count, uint64_t *end);
 

@@ -1,6 +1,6 @@
 /*
- * Checks that an archive keeps the rules of the rule book (reader/stats/verdict.h): those of
- * each record (rules.h), and those between records. Something that began and never ended
+ * Checks that an archive keeps the rules of the rule book (reader/stats/verdict.h): those
+ * of each record (rules.h), and those between records. Something that began and never ended
  * breaks no rule.
  *
  * Records may stand in any order of time, as the format allows, so rules between records

@@ -79,7 +79,8 @@ unsigned fxt_record_subtype(uint64_t header);
 /* The bits of a header that hold the record's type, size and subtype. */
 uint64_t fxt_header_bits(uint64_t header);
 
-/* True for a kind that the table does not have; the beginning of an event is known even so. */
+/* True for a kind that the table does not have; the beginning of an event is known even
+ * so. */
 bool fxt_is_unknown(uint64_t header);
 
 /* True for records that stay in a recovered archive if their provider's records are

@@ -1,15 +1,15 @@
 /*
- * How a program is compiled so that its calls are recorded, for messages on traces without
- * calls.
+ * Tells how to compile a program so that its calls are recorded. Messages on traces without
+ * calls say it.
  */
 #ifndef FXT_READER_INSTRUMENTING_H
 #define FXT_READER_INSTRUMENTING_H
 
-/* The compiler's options, of which one is needed. */
+/* The compiler needs one of these options. */
 #define FXT_INSTRUMENTING "-finstrument-functions or -fpatchable-function-entry=5"
 
-/* Returns the commands that compile what the working directory holds in that way, by its
- * build system; those of a compiler if there is none. */
+/* Returns commands for the build system in the working directory that compile its program
+ * in this way. Without a build system it returns those of a compiler. */
 const char *fxt_instrumenting_commands(void);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * What pointers and koids among the arguments of a trace's events mean. A userspace object
- * record gives a pointer of a process a name, and a kernel object record gives one to a koid
- * (the format's sections on object records). A later record about the same object replaces
- * an earlier one, and says so: the name then holds only for the arguments behind it.
+ * Names for the pointers and koids among the arguments of events. A userspace object record
+ * names a pointer of a process, and a kernel object record names a koid (the format's
+ * sections on object records). A later record about the same object replaces the name for
+ * the arguments behind it, and is_changed notes that.
  *
- * Nodes of call paths, which are userspace objects with the highest bit set (heap.h), and
- * objects without a name are none of these.
+ * Two kinds of userspace objects are left out: nodes of call paths, whose pointers have the
+ * highest bit set (heap.h), and objects without a name.
  */
 #ifndef FXT_READER_LABELS_H
 #define FXT_READER_LABELS_H
@@ -25,7 +25,7 @@ struct fxt_label {
 
 #define FXT_LABEL_KERNEL UINT64_MAX
 
-/* The name of an argument that says what another one means: "self_label". */
+/* The name of the argument that holds another one's label, such as "self_label". */
 struct fxt_label_key {
 	char text[128]; /* a longer name is cut */
 };

@@ -1,7 +1,7 @@
 /*
  * Collects the begins and ends of slices, and pairs them by time (marks.h). Runs on the
- * thread that reads the trace. Must never depend on the order of the records in the file, and
- * keeps what exceeds its memory in a file.
+ * thread that reads the trace. Must never depend on the order of the records in the file,
+ * and keeps what exceeds its memory in a file.
  */
 #include "marks.h"
 

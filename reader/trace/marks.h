@@ -33,9 +33,9 @@ void fxt_marks_add(struct fxt_marks *m, const struct fxt_slice *mark);
 void fxt_marks_add_death(struct fxt_marks *m, uint64_t process, uint64_t time);
 
 /*
- * Pairs all begins and ends, thread by thread, in the order of the ends. `begin` is NULL for
- * an end without one, and `end` for a begin without one; these come last of their thread,
- * the latest first.
+ * Pairs all begins and ends, thread by thread, in the order of the ends. `begin` is NULL
+ * for an end without one, and `end` for a begin without one; these come last of their
+ * thread, the latest first.
  */
 typedef void fxt_marks_paired(void *context, const struct fxt_slice *begin, const struct fxt_slice *end);
 void fxt_marks_pair(struct fxt_marks *m, fxt_marks_paired *paired, void *context);

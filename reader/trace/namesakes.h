@@ -1,8 +1,8 @@
 /*
  * Settles which functions of a trace are one function, once the whole trace is read. Two
  * functions with the same name are one if they are in the same module, and in the same
- * source file, or, where no file is known, at the same place of the module. Processes of one
- * program, and copies of a function that a header defines, are therefore one function.
+ * source file, or, where no file is known, at the same place of the module. Processes of
+ * one program, and copies of a function that a header defines, are therefore one function.
  *
  * A function that has its name for itself is settled on the string of the name. Functions
  * that share a name each get a string of their own, with what tells them apart:

@@ -17,8 +17,8 @@ static void origins_put(struct fxt_origins *origins, const struct fxt_origin *or
 {
 	unsigned known = 1;
 
-	/* Every process of a program reports the same origin, and a function's identity says
-	 * the module before its place in the source is known. */
+	/* Every process of a program reports the same origin, and a function's identity
+	 * says the module before its place in the source is known. */
 	for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(origins, origin->name, o)); known++) {
 		struct fxt_origin *there = &origins->items[o - origins->items];
 

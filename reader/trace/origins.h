@@ -1,8 +1,8 @@
 /*
  * The origins of functions, from the userspace-object records of a trace: module, source
  * file and line. The records and slices both refer to a function by its name, or by its
- * identity if the trace has it. A name may stand for functions of several modules; the first
- * 16 of them are kept.
+ * identity if the trace has it. A name may stand for functions of several modules; the
+ * first 16 of them are kept.
  */
 #ifndef FXT_READER_ORIGINS_H
 #define FXT_READER_ORIGINS_H
@@ -33,8 +33,9 @@ void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const st
 const struct fxt_origin *fxt_origins_next(
         const struct fxt_origins *origins, uint32_t name, const struct fxt_origin *before);
 
-/* Gives the origins that stood in the trace before their functions' identities to these. Once,
- * after the scan, before fxt_origins_settle(), which makes the index of names anew. */
+/* Moves origins from a bare name to the function's identity, if they stood before it in the
+ * trace. Called once after the scan, before fxt_origins_settle(), which rebuilds the
+ * index. */
 void fxt_origins_identify(struct fxt_origins *origins, const struct fxt_tables *t);
 
 /* Files the origins under the settled names of their functions (namesakes.h). */

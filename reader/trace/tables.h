@@ -74,8 +74,8 @@ struct fxt_change {
 
 /*
  * A function that a userspace object identifies (fxt_naming_identity()): functions of equal
- * names have strings of their own, so that readers can keep them apart by id. Once the trace
- * is read, namesakes.h takes together those that are one function after all.
+ * names have strings of their own, so that readers can keep them apart by id. Once the
+ * trace is read, namesakes.h takes together those that are one function after all.
  */
 struct fxt_identity {
 	uint32_t id;     /* of a string: the name, or what namesakes.h made of it */
@@ -98,8 +98,8 @@ struct fxt_tables {
 	uint32_t *settled; /* by string, the string that stands for the same function
 	                      (namesakes.h); NULL: each is its own */
 
-	/* Tables of the same trace that are settled, or NULL: identified functions get their
-	 * texts. Must outlive these tables. */
+	/* Tables of the same trace that are settled, or NULL: identified functions get
+	 * their texts. Must outlive these tables. */
 	const struct fxt_tables *settled_by;
 
 	struct fxt_spill *changes; /* of struct fxt_change: where changes are noted, or NULL */
@@ -144,8 +144,8 @@ uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread);
 /* The id of a text. */
 uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text);
 
-/* The id of the function that a userspace object describes: that of its identity if there is
- * one, else that of its name. */
+/* The id of the function that a userspace object describes: that of its identity if there
+ * is one, else that of its name. */
 uint32_t fxt_tables_described(struct fxt_tables *t, const struct fxt_view *view);
 
 /* The identity of the function with that name, at that offset in a module; NULL: the trace

@@ -1,7 +1,7 @@
 /*
  * Writes and reads the frames of a compressed trace, and the table of frames at its end
- * (zstd_frames.h). Runs on the thread that compresses or reads the file. A damaged or truncated
- * file must never make it read beyond the bytes it was given.
+ * (zstd_frames.h). Runs on the thread that compresses or reads the file. A damaged or
+ * truncated file must never make it read beyond the bytes it was given.
  */
 #include "zstd_frames.h"
 

@@ -37,8 +37,9 @@ struct fxt_frames {
 /* Begins at the current position of the file. Returns 0 or ENOMEM. */
 int fxt_frames_begin(struct fxt_frames *frames, int fd);
 
-/* Each returns 0, or the errno value of a failed write; FXT_ERROR_CUT if it is exposed. After a failure the file holds part
- * of a frame behind `file_bytes`, and nothing more may be added. */
+/* Each returns 0, or the errno value of a failed write; Exposed frames may also return
+ * FXT_ERROR_CUT. After a failure the file holds part of a frame behind `file_bytes`, and
+ * nothing more may be added. */
 int fxt_frames_append(struct fxt_frames *frames, const void *bytes, size_t count);
 int fxt_frames_flush(struct fxt_frames *frames);
 

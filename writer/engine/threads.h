@@ -17,8 +17,8 @@ struct fxt_thread_writer *fxt_thread_attach(struct fxt_engine *e);
 
 /*
  * The koid of the thread that has this number for its process, as a lock's memory names its
- * owner. A thread that was never attached has the koid that it would get. 0: it is not known,
- * because the number is of a PID namespace of the process's own. Without the lock.
+ * owner. A thread that was never attached has the koid that it would get. 0: it is not
+ * known, because the number is of a PID namespace of the process's own. Without the lock.
  */
 uint64_t fxt_koid_of_tid(const struct fxt_engine *e, uint32_t tid);
 

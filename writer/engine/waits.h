@@ -16,8 +16,8 @@
 
 /* The subject of a wait. */
 enum fxt_wait_subject {
-	/* an object at the address in the frame's reference; for a thread the reference has its
-	 * handle */
+	/* an object at the address in the frame's reference; for a thread the reference has
+	 * its handle */
 	FXT_WAIT_FOR_OBJECT,
 	FXT_WAIT_FOR_TIME, /* a time; the reference has nothing */
 	/* a descriptor; the reference has it plus 1; 0 = there are several */
@@ -25,9 +25,9 @@ enum fxt_wait_subject {
 	FXT_WAIT_FOR_EVENT, /* what the name says; the reference has nothing */
 };
 
-/* The functions that wait: their names, their subjects, and whether waiting is their purpose
- * (true), or they mostly find done what they ask for (false). The agent interposes each of
- * them. */
+/* The functions that wait: their names, their subjects, and whether waiting is their
+ * purpose (true), or they mostly find done what they ask for (false). The agent interposes
+ * each of them. */
 #define FXT_WAIT_FUNCTIONS(CALL)                       \
 	CALL(pthread_mutex_lock, OBJECT, true)         \
 	CALL(pthread_mutex_timedlock, OBJECT, true)    \
@@ -166,7 +166,7 @@ static inline uint32_t fxt_holder(uint64_t process_koid, uint64_t koid)
 	return koid >> 31 == 1 ? (uint32_t)koid : 0;
 }
 
-/* The koid again. */
+/* The inverse of fxt_holder(): the koid. */
 static inline uint64_t fxt_holder_koid(uint64_t process_koid, uint32_t holder)
 {
 	uint64_t process = process_koid & ((1u << FXT_TID_BITS) - 1);
@@ -195,8 +195,8 @@ uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count);
 
 /*
  * Writes the duration event of a wait: a Duration Complete that ends at `end`, or a
- * Duration Begin. The process is the waiting thread's. The frame may change during the call.
- * Returns the size in words, at most FXT_WAIT_WORDS.
+ * Duration Begin. The process is the waiting thread's. The frame may change during the
+ * call. Returns the size in words, at most FXT_WAIT_WORDS.
  */
 uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, uint64_t process_koid,
         struct fxt_thread thread, const struct fxt_frame *frame, bool is_abandoned, uint64_t end);

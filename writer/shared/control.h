@@ -47,7 +47,7 @@ enum fxt_clock_kind {
 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
 
-/* A start treats the data of earlier recordings so (Fuchsia's buffer dispositions). */
+/* How a start treats the data of earlier recordings (Fuchsia's buffer dispositions). */
 enum fxt_start_mode {
 	FXT_START_CLEAR_ENTIRE = 1, /* drops all of it */
 	/* drops the records and keeps the names with their indices; drops all of it in
@@ -256,8 +256,9 @@ struct fxt_control {
 	uint64_t overwritten_recycled;
 	/* the part of lost_recycled that no slice in the trace shows */
 	uint64_t unshown_recycled;
-	/* ticks that threads waited for the manager, summed over all threads: the lengths of
-	 * the slices "fxt: waited". A wait that ended without room is part of a loss instead */
+	/* ticks that threads waited for the manager, summed over all threads: the lengths
+	 * of the slices "fxt: waited". A wait that ended without room is part of a loss
+	 * instead */
 	uint64_t waited_ticks;
 	uint64_t threads; /* how many threads have recorded so far */
 	/* a sequence lock around each change of which thread has which chunk: odd while one

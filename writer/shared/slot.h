@@ -53,9 +53,9 @@ static inline uint64_t fxt_stack_color(uint64_t number)
  * the frames below it.
  */
 struct fxt_frame {
-	/* address << 16 | string index, the function table's reference. Index FXT_INDEX_LOCAL
-	 * (0xffff) = the name is registered chunk by chunk. Or the reference of a wait (waits.h)
-	 * or of an inherited call (inherited.h) */
+	/* address << 16 | string index, the function table's reference. Index
+	 * FXT_INDEX_LOCAL (0xffff) = the name is registered chunk by chunk. Or the
+	 * reference of a wait (waits.h) or of an inherited call (inherited.h) */
 	uint64_t function;
 	uint64_t call_site;
 	/* the stack pointer of the hook's caller, less the low end of the thread's stack;
