@@ -10,18 +10,16 @@
 #include "agent/base/arch.h"
 #include "agent/base/notice.h"
 #include "agent/base/self.h"
-#include "agent/hook/returns.h"
 #include "agent/hook/thunks.h"
 #include "agent/process/modules.h"
 #include "code.h"
+#include "thunk_blocks.h"
 
 #define MODULES    256
 #define JUMP       0xe9 /* jmp rel32 */
 #define TEST       0xa9 /* test $imm32, %eax */
 #define STUB_BYTES 16   /* jmp *0(%rip) and an address */
-#define PAGE       AGENT_THUNK_PAGE_BYTES
-#define PER_PAGE   (PAGE / AGENT_THUNK_BYTES - 1)
-#define PAGES      (AGENT_THUNKS_BYTES / PAGE)
+#define PAGE       UINT64_C(4096)
 #define NEAR       (UINT64_C(0x7fffffff) - (1 << 20)) /* what a jump reaches, less a margin */
 #define NEAR_STEP  (UINT64_C(64) << 10)
 #define LOWEST     (UINT64_C(64) << 10) /* no program maps memory below */
@@ -32,18 +30,17 @@ struct entry {
 	bool is_excluded;
 };
 
-/* A module with entries. Its thunks are in consecutive pages, in the order of entries. */
+/* A module with entries. */
 static struct entries {
 	uint64_t low, high; /* of the module; 0: free */
 	struct entry *entries;
-	uint32_t count;
-	uint32_t first_page, pages; /* of thunks */
-	uint8_t *stubs;             /* NULL: the thunks are near */
+	uint32_t count, used;             /* those from `used` on could not be written */
+	struct agent_thunk_block *thunks; /* in the order of entries */
+	uint8_t *stubs;                   /* NULL: the thunks are near */
 } modules[MODULES];
 
 static uint32_t total, excluded_count;
 static bool is_on; /* the entries lead to their thunks; changes under the engine's lock */
-static const uint8_t *thunks_enter, *thunks_leave; /* what thunks call */
 static bool is_refused;
 static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
 
@@ -59,30 +56,19 @@ static size_t entries_stub_bytes(uint32_t count)
 	return (count * STUB_BYTES + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
+static void entries_give_back(const struct entries *m)
+{
+	if (m->thunks)
+		agent_thunk_block_free(m->thunks);
+	if (m->entries)
+		sys_unmap(m->entries, m->count * sizeof(*m->entries));
+	if (m->stubs)
+		sys_unmap(m->stubs, entries_stub_bytes(m->count));
+}
+
 #if ARCH_HAS_THUNKS
 
-/* ---- thunks and stubs ---- */
-
-/* Consecutive free pages for thunks; PAGES: there are none. */
-static uint32_t entries_find_pages(uint32_t pages)
-{
-	uint32_t first = 0;
-
-	for (unsigned i = 0; i < MODULES; i++) {
-		if (modules[i].high && modules[i].first_page < first + pages &&
-		        first < modules[i].first_page + modules[i].pages) {
-			first = modules[i].first_page + modules[i].pages;
-			i = (unsigned)-1; /* look at all again */
-		}
-	}
-	return first + pages <= PAGES ? first : PAGES;
-}
-
-static uint64_t entries_thunk(const struct entries *m, uint32_t number)
-{
-	return (uint64_t)(uintptr_t)agent_thunks + (uint64_t)(m->first_page + number / PER_PAGE) * PAGE +
-	       (number % PER_PAGE + 1) * AGENT_THUNK_BYTES;
-}
+/* ---- stubs ---- */
 
 /* Maps memory for code at a free place. */
 static uint8_t *entries_map_at(uint64_t address, size_t bytes, int flags)
@@ -122,41 +108,40 @@ static bool entries_are_near(uint64_t low, uint64_t high)
 	return (high < end ? end : high) - (low < first ? low : first) < NEAR;
 }
 
-/* Writes thunks and stubs. `scratch` has room for both. */
-static bool entries_write_thunks(
-        const struct entries *m, const struct agent_entry *found, uint8_t *scratch, size_t stub_bytes)
+static bool entries_write_stubs(const struct entries *m, size_t bytes)
 {
-	uint64_t first = (uint64_t)(uintptr_t)agent_thunks + (uint64_t)m->first_page * PAGE;
-	size_t bytes = (size_t)m->pages * PAGE;
-	uint8_t *stubs = scratch + bytes;
+	static const uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0};
+	uint8_t *scratch = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	bool is_written;
 
-	for (uint32_t page = 0; page < m->pages; page++) {
-		struct agent_thunk_page head = agent_thunk_page_for(first + (uint64_t)page * PAGE);
-
-		memcpy(scratch + (size_t)page * PAGE, &head, sizeof(head));
-	}
+	if (!scratch)
+		return false;
 	for (uint32_t i = 0; i < m->count; i++) {
-		uint64_t address = entries_thunk(m, i);
-		struct agent_thunk thunk = agent_thunk_for(address, found[i].address + found[i].bytes,
-		        found[i].function, thunks_enter, thunks_leave);
+		uint64_t address = agent_thunk_of_block(m->thunks, i);
 
-		memcpy(scratch + (address - first), &thunk, sizeof(thunk));
-		if (m->stubs) {
-			static const uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0};
-
-			memcpy(stubs + (size_t)i * STUB_BYTES, jump, sizeof(jump));
-			memcpy(stubs + (size_t)i * STUB_BYTES + sizeof(jump), &address, sizeof(address));
-		}
+		memcpy(scratch + (size_t)i * STUB_BYTES, jump, sizeof(jump));
+		memcpy(scratch + (size_t)i * STUB_BYTES + sizeof(jump), &address, sizeof(address));
 	}
-	return entries_map_at(first, bytes, MAP_FIXED) && agent_code_write_bytes(first, scratch, bytes) &&
-	       (!m->stubs || agent_code_write_bytes((uint64_t)(uintptr_t)m->stubs, stubs, stub_bytes));
+	is_written = agent_code_write_bytes((uint64_t)(uintptr_t)m->stubs, scratch, bytes);
+	sys_unmap(scratch, bytes);
+	return is_written;
+}
+
+/* ---- entries ---- */
+
+static struct agent_thunk_target entries_target(const void *of, uint32_t number)
+{
+	const struct agent_entry *found = of;
+
+	return (struct agent_thunk_target){
+	        found[number].function, found[number].address + found[number].bytes};
 }
 
 /* Writes the entry's bytes, in the form that is in use now. */
 static bool entries_write_entry(const struct entries *m, const struct agent_entry *found, uint32_t number)
 {
-	uint64_t target =
-	        m->stubs ? (uint64_t)(uintptr_t)m->stubs + number * STUB_BYTES : entries_thunk(m, number);
+	uint64_t target = m->stubs ? (uint64_t)(uintptr_t)m->stubs + number * STUB_BYTES
+	                           : agent_thunk_of_block(m->thunks, number);
 	int32_t distance = (int32_t)(target - (found->address + AGENT_ENTRY_BYTES));
 	uint8_t code[AGENT_ENTRY_BYTES_MAX];
 
@@ -179,40 +164,26 @@ static bool entries_add(uint64_t low, uint64_t high, const struct agent_entry *f
 {
 	struct entries *m = entries_free_module(), next = {.low = low, .high = high, .count = count};
 	size_t stub_bytes = entries_stub_bytes(count);
-	size_t scratch_bytes;
-	uint8_t *scratch;
-	bool is_done;
+	uint32_t written = 0;
 
-	next.pages = (count + PER_PAGE - 1) / PER_PAGE;
-	next.first_page = entries_find_pages(next.pages);
-	if (!m || next.first_page == PAGES || !agent_returns_prepare())
+	if (!m || (!entries_are_near(low, high) && !(next.stubs = entries_map_stubs(low, high, stub_bytes))))
 		return false;
-	if (!entries_are_near(low, high) && !(next.stubs = entries_map_stubs(low, high, stub_bytes)))
-		return false;
-	scratch_bytes = (size_t)next.pages * PAGE + stub_bytes;
-	scratch = sys_map(scratch_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	next.thunks = agent_thunk_block_make(count, entries_target, found);
 	next.entries = sys_map(
 	        count * sizeof(*next.entries), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	is_done = scratch && next.entries && entries_write_thunks(&next, found, scratch, stub_bytes);
-	if (scratch)
-		sys_unmap(scratch, scratch_bytes);
-	if (!is_done) {
-		if (next.entries)
-			sys_unmap(next.entries, count * sizeof(*next.entries));
-		if (next.stubs)
-			sys_unmap(next.stubs, stub_bytes);
+	if (!next.thunks || !next.entries || (next.stubs && !entries_write_stubs(&next, stub_bytes))) {
+		entries_give_back(&next);
 		return false;
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		next.entries[i].address = found[i].address;
-		if (!entries_write_entry(&next, &found[i], i)) {
-			next.count = i; /* the others stay as they are */
-			break;
-		}
+	for (; written < count; written++) {
+		next.entries[written].address = found[written].address;
+		if (!entries_write_entry(&next, &found[written], written))
+			break; /* the others stay as they are */
 	}
+	next.used = written;
 	*m = next;
-	total += next.count;
-	return next.count == count;
+	total += written;
+	return written == count;
 }
 
 /* ---- what cannot be recorded ---- */
@@ -318,8 +289,7 @@ void agent_entries_prepare(const uint8_t *enter, const uint8_t *leave)
 {
 	uint64_t mask = fxt_lock(&agent_engine.lock);
 
-	thunks_enter = enter;
-	thunks_leave = leave;
+	agent_thunk_blocks_prepare(enter, leave);
 	agent_modules_each(entries_examine);
 	agent_entry_list_end();
 	fxt_unlock(&agent_engine.lock, mask);
@@ -379,7 +349,7 @@ static bool entry_set(const struct entry *entry, bool to_jump)
 static void entries_set_all(bool to_jump)
 {
 	for (unsigned i = 0; i < MODULES; i++)
-		for (uint32_t n = 0; modules[i].high && n < modules[i].count; n++)
+		for (uint32_t n = 0; modules[i].high && n < modules[i].used; n++)
 			entry_set(&modules[i].entries[n], to_jump && !modules[i].entries[n].is_excluded);
 }
 
@@ -406,21 +376,18 @@ void agent_entries_follow_recording(bool is_helper)
 
 static struct entry *entries_of_thunk(uint64_t entered)
 {
-	uint64_t offset = entered - (uint64_t)(uintptr_t)agent_thunks;
-	uint32_t page = (uint32_t)(offset / PAGE), number = (uint32_t)(offset % PAGE / AGENT_THUNK_BYTES);
+	uint32_t number;
+	const struct agent_thunk_block *block = agent_thunk_find_block(entered, &number);
 
-	for (unsigned i = 0; i < MODULES; i++)
-		if (modules[i].high && page - modules[i].first_page < modules[i].pages && number) {
-			uint32_t n = (page - modules[i].first_page) * PER_PAGE + number - 1;
-
-			return n < modules[i].count ? &modules[i].entries[n] : NULL;
-		}
+	for (unsigned i = 0; block && i < MODULES; i++)
+		if (modules[i].high && modules[i].thunks == block)
+			return number < modules[i].used ? &modules[i].entries[number] : NULL;
 	return NULL;
 }
 
 bool agent_entries_exclude(uint64_t entered, uint64_t function)
 {
-	struct entry *entry = agent_is_thunk(entered) ? entries_of_thunk(entered) : NULL;
+	struct entry *entry = entries_of_thunk(entered);
 
 	/* Other code may have been loaded there since. */
 	if (!entry || ((const struct agent_thunk *)(uintptr_t)(entered & ~(uint64_t)(AGENT_THUNK_BYTES - 1)))
@@ -438,7 +405,7 @@ void agent_entries_include_all(void)
 	if (!excluded_count)
 		return;
 	for (unsigned i = 0; i < MODULES; i++)
-		for (uint32_t n = 0; modules[i].high && n < modules[i].count; n++)
+		for (uint32_t n = 0; modules[i].high && n < modules[i].used; n++)
 			if (modules[i].entries[n].is_excluded) {
 				modules[i].entries[n].is_excluded = false;
 				entry_set(&modules[i].entries[n], is_on);
@@ -453,12 +420,10 @@ void agent_entries_retire(uint64_t start, uint64_t end)
 
 		if (!m->high || m->low >= end || m->high <= start)
 			continue;
-		for (uint32_t n = 0; n < m->count; n++)
+		for (uint32_t n = 0; n < m->used; n++)
 			excluded_count -= m->entries[n].is_excluded;
-		total -= m->count;
-		sys_unmap(m->entries, m->count * sizeof(*m->entries));
-		if (m->stubs)
-			sys_unmap(m->stubs, entries_stub_bytes(m->count));
+		total -= m->used;
+		entries_give_back(m);
 		m->high = 0;
 	}
 }

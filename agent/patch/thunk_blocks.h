@@ -1,0 +1,42 @@
+/*
+ * Blocks of thunks (agent/hook/thunks.h): those of one module, in consecutive pages. All
+ * functions need the engine's lock.
+ */
+#ifndef FXT_AGENT_THUNK_BLOCKS_H
+#define FXT_AGENT_THUNK_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent_thunk_block {
+	uint32_t count; /* of thunks; 0: the block is free */
+	uint32_t first_page, pages;
+};
+
+/* What a thunk is for: its function, and where the function goes on. */
+struct agent_thunk_target {
+	uint64_t function, body;
+};
+
+/* What thunks call: the beginning and the end of a call. NULL: there are no thunks here. */
+void agent_thunk_blocks_prepare(const uint8_t *enter, const uint8_t *leave);
+
+/*
+ * Makes a block of `count` thunks. `target` tells the target of each, by its number and
+ * `of`. The memory of this process must be open (code.h). NULL: there is no room or no
+ * memory, or the system does not allow code there.
+ */
+struct agent_thunk_block *agent_thunk_block_make(
+        uint32_t count, struct agent_thunk_target (*target)(const void *of, uint32_t number), const void *of);
+
+/* The address of a thunk. */
+uint64_t agent_thunk_of_block(const struct agent_thunk_block *block, uint32_t number);
+
+/* Finds the block and the number of a thunk by an address in it. NULL: there is none. */
+struct agent_thunk_block *agent_thunk_find_block(uint64_t address, uint32_t *number);
+
+/* The functions are gone. The thunks stay until others are made there: a thread may be in
+ * one. */
+void agent_thunk_block_free(struct agent_thunk_block *block);
+
+#endif
