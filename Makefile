@@ -1,4 +1,4 @@
-#: make               libfxtagent.so, fxtrun, fxtctl and fxt into build/
+#: make               libfxtagent.so, fxtrun, fxtctl, fxt and the compilers fxt-cc, fxt-c++ into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make pictures      draws the pictures in README.md anew (with chromium, tmux and aha)
 #: make manual        prints the examples of the manual page of fxt anew, from the traces in doc/manual
@@ -67,7 +67,7 @@ unit_src       := $(wildcard tests/unit/test_*.c)
 rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 fuzz_src       := $(wildcard tests/fuzz/fuzz_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) perfetto symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) examples bench \
+folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) perfetto symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) wrapper examples bench \
                   tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
@@ -83,7 +83,7 @@ examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc))
 .DELETE_ON_ERROR:
 
 .PHONY: all
-all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
+all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt $(O)/fxt-cc $(O)/fxt-c++
 
 # No version script: programs ask for libc's own versions of the interposed functions, which only an unversioned symbol
 # satisfies.
@@ -103,6 +103,12 @@ $(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbo
 
 $(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher symbolizer perfetto reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
+
+# Compilers that add the option that makes a program recordable; the name chooses the language.
+$(O)/fxt-cc: $(call obj,wrapper/fxt_cc.c)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^
+$(O)/fxt-c++: $(O)/fxt-cc
+	$(Q)ln -sf fxt-cc $@
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer perfetto reader writer)
 	$(Q)mkdir -p $(@D)
@@ -294,16 +300,7 @@ $(O)/bench/%.so: bench/%.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(BASE) $(AGENT) -fvisibility=default $(CFLAGS) -shared -o $@ $<
 
-.PHONY: install uninstall
-install: all
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) $(MANDIR) $(DOCDIR))
-	install $(O)/fxtrun $(O)/fxtctl $(O)/fxt $(DESTDIR)$(BINDIR)
-	install -m 644 $(O)/libfxtagent.so $(DESTDIR)$(LIBDIR)
-	install -m 644 doc/fxtrun.1 doc/fxtctl.1 doc/fxt.1 $(DESTDIR)$(MANDIR)
-	install -m 644 LICENSE README.md $(DESTDIR)$(DOCDIR)
-uninstall:
-	rm -f $(addprefix $(DESTDIR),$(BINDIR)/fxtrun $(BINDIR)/fxtctl $(BINDIR)/fxt $(LIBDIR)/libfxtagent.so $(MANDIR)/fxtrun.1 $(MANDIR)/fxtctl.1 $(MANDIR)/fxt.1)
-	rm -rf $(DESTDIR)$(DOCDIR)
+include tools/install.mk
 
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14) clang-format)
 
