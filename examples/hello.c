@@ -1,13 +1,12 @@
 /*
  * Lesson 1: a first trace.
  *
- *     gcc -O2 -g -finstrument-functions hello.c -o hello
+ *     fxt-cc -g hello.c -o hello
  *     fxtrun ./hello
  *     fxt report trace.fxt
  *
  * main calls greet three times, and greet calls shout once; the trace holds each of these calls with its
- * begin and its end. printf and toupper belong to libc, which was not compiled with -finstrument-functions:
- * they are not there.
+ * begin and its end. printf and toupper belong to libc, which was not compiled by fxt-cc: they are not there.
  */
 #include <ctype.h>
 #include <stdio.h>

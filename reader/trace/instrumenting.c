@@ -7,21 +7,19 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#define FLAGS "-O2 -g -finstrument-functions"
+#define COMPILERS "CC=fxt-cc CXX=fxt-c++"
 
 /* In the order in which a directory's files count: cmake and configure write Makefiles. */
 static const struct {
 	const char *file, *commands;
 } build_systems[] = {
-        {"CMakeLists.txt", "cmake -B traced -DCMAKE_C_FLAGS='" FLAGS "' -DCMAKE_CXX_FLAGS='" FLAGS
-                           "' && cmake --build traced"},
-        {"meson.build",
-                "meson setup traced -Dc_args=-finstrument-functions -Dcpp_args=-finstrument-functions && "
-                "meson compile -C traced"},
-        {"configure", "./configure CFLAGS='" FLAGS "' CXXFLAGS='" FLAGS "' && make clean all"},
-        {"GNUmakefile", "make -B CFLAGS='" FLAGS "' CXXFLAGS='" FLAGS "'"},
-        {"makefile", "make -B CFLAGS='" FLAGS "' CXXFLAGS='" FLAGS "'"},
-        {"Makefile", "make -B CFLAGS='" FLAGS "' CXXFLAGS='" FLAGS "'"},
+        {"CMakeLists.txt", "cmake -B traced -DCMAKE_C_COMPILER=fxt-cc -DCMAKE_CXX_COMPILER=fxt-c++ && "
+                           "cmake --build traced"},
+        {"meson.build", COMPILERS " meson setup traced && meson compile -C traced"},
+        {"configure", "./configure " COMPILERS " && make clean all"},
+        {"GNUmakefile", "make -B " COMPILERS},
+        {"makefile", "make -B " COMPILERS},
+        {"Makefile", "make -B " COMPILERS},
 };
 
 const char *fxt_instrumenting_commands(void)
@@ -29,5 +27,5 @@ const char *fxt_instrumenting_commands(void)
 	for (size_t i = 0; i < sizeof(build_systems) / sizeof(*build_systems); i++)
 		if (access(build_systems[i].file, F_OK) == 0)
 			return build_systems[i].commands;
-	return "gcc " FLAGS " prog.c -o prog";
+	return "fxt-cc -O2 -g prog.c -o prog";
 }

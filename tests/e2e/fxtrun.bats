@@ -143,7 +143,7 @@ leaves()
 	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the previous one is trace.fxt.old\)$' err
 	fxtrun true 2>err
 	grep -E '^fxtrun: 0 events, .*\(no calls: is true compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
-	grep -x "fxtrun: calls are recorded of programs that are built so: gcc -O2 -g -finstrument-functions prog.c -o prog" err
+	grep -x "fxtrun: calls are recorded of programs that are built so: fxt-cc -O2 -g prog.c -o prog" err
 	fxtrun --start=paused -o paused.fxt "$counted" 5 2>err
 	grep -x 'fxtrun: the recording was never started (fxtctl start does that), no events: paused.fxt' err
 }
@@ -153,7 +153,7 @@ leaves()
 	echo '#include <unistd.h>
 		int main(void) { usleep(1000); return 0; }' >sleeper.c
 	cc -o sleeper sleeper.c
-	local flags='-O2 -g -finstrument-functions'
+	local compilers='CC=fxt-cc CXX=fxt-c++'
 	built_by()
 	{
 		rm -rf CMakeLists.txt meson.build configure Makefile
@@ -164,10 +164,11 @@ leaves()
 		fxt report | grep -xF "no calls are in the trace: is the program compiled with -finstrument-functions or -fpatchable-function-entry=5? $2"
 		says 2 "fxt: trace.fxt: no function is called 'main'; no calls are in the trace: is the program compiled with -finstrument-functions or -fpatchable-function-entry=5? $2" fxt why main
 	}
-	built_by "" "gcc $flags prog.c -o prog"
-	built_by Makefile "make -B CFLAGS='$flags' CXXFLAGS='$flags'"
-	built_by CMakeLists.txt "cmake -B traced -DCMAKE_C_FLAGS='$flags' -DCMAKE_CXX_FLAGS='$flags' && cmake --build traced"
-	built_by meson.build "meson setup traced -Dc_args=-finstrument-functions -Dcpp_args=-finstrument-functions && meson compile -C traced"
+	built_by "" "fxt-cc -O2 -g prog.c -o prog"
+	built_by Makefile "make -B $compilers"
+	built_by configure "./configure $compilers && make clean all"
+	built_by CMakeLists.txt "cmake -B traced -DCMAKE_C_COMPILER=fxt-cc -DCMAKE_CXX_COMPILER=fxt-c++ && cmake --build traced"
+	built_by meson.build "$compilers meson setup traced && meson compile -C traced"
 	# What the message says, done: its calls are there, and it says no more of it.
 	rm -f meson.build
 	echo 'sleeper: sleeper.c' >Makefile

@@ -11,13 +11,14 @@ setup_file()
 	git -C "$BATS_FILE_TMPDIR" clone --quiet "$BATS_TEST_DIRNAME/../.." clone
 	cat >"$BATS_FILE_TMPDIR/clone/prog.c" <<-'END'
 		#include <stdio.h>
-		static void show(const char *argument) { puts(argument); }
+		static void show(const char *argument);
 		int main(int argc, char **argv)
 		{
 			for (int i = 1; i < argc; i++)
 				show(argv[i]);
 			return 0;
 		}
+		static void __attribute__((noinline)) show(const char *argument) { puts(argument); }
 	END
 	# Serves ten requests, and as many again when its input has ended. Each leaves 1000
 	# bytes behind.
