@@ -74,10 +74,13 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 {
 	static const char *const ends[] = {[FXT_HEAP_BLOCK_FREED] = "freed",
 	        [FXT_HEAP_BLOCK_LEAKED] = "never freed",
-	        [FXT_HEAP_BLOCK_REPLACED] = "gone by an exec"};
+	        [FXT_HEAP_BLOCK_REPLACED] = "gone by an exec",
+	        [FXT_HEAP_BLOCK_KEPT] = "kept by the C library"};
 	const struct fxt_heap_block *block = event->block;
 	bool is_at_end = heap->until == UINT64_MAX;
-	const char *end = block->fate == FXT_HEAP_BLOCK_LEAKED && !is_at_end ? "lives" : ends[block->fate];
+	const char *end = block->fate == FXT_HEAP_BLOCK_LEAKED && !is_at_end
+	                          ? "lives"
+	                          : ends[fxt_heap_fate(heap, block)];
 	uint32_t thread = event->is_end ? block->end_thread : block->thread;
 	struct fxt_cell cells[COLUMNS] = {0};
 	struct fxt_describer address, who;

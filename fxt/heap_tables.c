@@ -30,6 +30,8 @@ static const struct fxt_column heap_columns[] = {
         {"highest_process", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
         {"leaked_bytes", "", FXT_COLUMN_BYTES, FXT_COLUMN_DATA},
         {"leaked_blocks", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"kept_bytes", "", FXT_COLUMN_BYTES, FXT_COLUMN_DATA},
+        {"kept_blocks", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
         {"unknown_frees", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 };
 static const struct fxt_column path_columns[] = {
@@ -77,7 +79,8 @@ static void tables_row(const struct fxt_heap *heap, const struct fxt_heap_proces
 	        number(p->at_peak.bytes), number(p->at_peak.blocks), known_number(!is_joined, peak_ns),
 	        known_number(is_joined, p->highest.bytes), known_number(is_joined, p->highest.blocks),
 	        known_number(is_joined, (double)p->highest_of), number(p->leaked.bytes),
-	        number(p->leaked.blocks), number((double)p->unknown_frees)});
+	        number(p->leaked.blocks), number(p->kept.bytes), number(p->kept.blocks),
+	        number((double)p->unknown_frees)});
 }
 
 /* ---- what a process has ---- */

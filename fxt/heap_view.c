@@ -200,6 +200,10 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	}
 	heap_print_sums(fxt_heap_cost_title(wanted, FXT_HEAP_LEAKED), p->leaked);
 	putchar('\n');
+	if (p->kept.blocks > 0) {
+		heap_print_sums(fxt_heap_cost_name(FXT_HEAP_KEPT), p->kept);
+		printf(", by the C library\n");
+	}
 	if (p->unknown_frees > 0)
 		printf("%" PRIu64
 		       " free%s of blocks from before the recording, or of the process that forked it\n",
@@ -213,6 +217,16 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++)
 		if (fxt_heap_wants(wanted, cost))
 			heap_print_table(heap, process, cost, wanted);
+}
+
+/* Why no process has a block. */
+static const char *heap_why_none(const struct fxt_heap *heap)
+{
+	if (heap->has_counters_only)
+		return "Live bytes and blocks alone were counted: fxtrun --heap=objects records each block.";
+	if (heap->was_begun)
+		return "Nothing was allocated or freed while the heap was recorded.";
+	return "No heap was recorded: fxtrun --heap=objects records it.";
 }
 
 void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted)
@@ -242,7 +256,7 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 	if (shown < count)
 		printf("\n%zu more program%s with lower peaks\n", count - shown, fxt_plural(count - shown));
 	if (count == 0)
-		printf("No heap was recorded: fxtrun --heap=objects records it.\n");
+		printf("%s\n", heap_why_none(heap));
 	free(sections);
 	fxt_heap_print_lost(NULL, heap->records_lost);
 }

@@ -61,7 +61,8 @@ static void flame_add_node(struct fxt_flame_graph *s, const struct fxt_heap *hea
 	flame_add(&s->stacks[stack].allocated, n->allocated);
 	flame_add(&s->stacks[stack].allocated_at_peak, n->allocated_at_peak);
 	flame_add(&s->stacks[stack].at_peak, n->at_peak);
-	flame_add(&s->stacks[stack].leaked, n->leaked);
+	flame_add(&s->stacks[stack].left, n->leaked);
+	flame_add(&s->stacks[stack].left, n->kept);
 }
 
 void fxt_flame_graph_read(struct fxt_flame_graph *s, const struct fxt_heap *heap, uint32_t process,

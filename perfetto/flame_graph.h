@@ -17,7 +17,8 @@ typedef struct fxt_span fxt_heap_name(void *context, uint32_t provider, struct f
 struct fxt_flame_stack {
 	uint32_t parent; /* the caller's stack, which comes before it; stack 0 is empty */
 	uint32_t function;
-	struct fxt_heap_sums allocated, allocated_at_peak, at_peak, leaked; /* as in a node */
+	struct fxt_heap_sums allocated, allocated_at_peak, at_peak; /* as in a node */
+	struct fxt_heap_sums left;                                  /* at the end: leaked and kept */
 };
 
 struct fxt_flame_graph {

@@ -202,7 +202,7 @@ static void append_heap(struct profile *p)
 	for (uint32_t i = 0; i < p->graph.stack_count; i++) {
 		const struct fxt_flame_stack *stack = &p->graph.stacks[i];
 		struct fxt_heap_sums allocated = allocated_by_then(p, stack);
-		struct fxt_heap_sums live = p->at_peak ? stack->at_peak : stack->leaked;
+		struct fxt_heap_sums live = p->at_peak ? stack->at_peak : stack->left;
 		uint64_t bytes = profile_whole(allocated.bytes), blocks = profile_whole(allocated.blocks);
 
 		if (allocated.blocks == 0)
@@ -229,7 +229,7 @@ static void append_process(struct profile *p, fxt_heap_name *name, void *context
 	if (p->process->at_peak.bytes > 0)
 		append_heap(p);
 	p->at_peak = false;
-	if (p->process->leaked.bytes > 0)
+	if (p->process->leaked.bytes + p->process->kept.bytes > 0)
 		append_heap(p);
 	fxt_flame_graph_free(&p->graph);
 }

@@ -325,10 +325,9 @@ uint32_t agent_path_of_known_walk(const struct agent_walk *walk)
 	return walk->count && node && node_is_written(node, agent_paths_generation()) ? node_number(node) : 0;
 }
 
-uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, const struct agent_walk *walk)
+uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, uint32_t path, const struct agent_walk *walk)
 {
 	uint64_t generation = agent_paths_generation();
-	uint32_t path = 0;
 
 	for (unsigned i = walk->count; i-- > 0;)
 		path = callpath_intern(

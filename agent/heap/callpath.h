@@ -62,7 +62,7 @@ struct agent_walk;
 /* The path of a walked stack if it is known, else 0. From any context. */
 uint32_t agent_path_of_known_walk(const struct agent_walk *walk);
 
-/* The path of a walked stack; writes its new nodes. SLOW_PATH. */
-uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, const struct agent_walk *walk);
+/* The path that extends `path` by a walked stack; writes its new nodes. SLOW_PATH. */
+uint32_t agent_path_of_walk(struct fxt_thread_writer *writer, uint32_t path, const struct agent_walk *walk);
 
 #endif

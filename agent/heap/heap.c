@@ -5,13 +5,16 @@
  */
 #include "heap.h"
 #include <pthread.h>
+#include <string.h>
 #include "allocator.h"
 #include "callpath.h"
 #include "heap_names.h"
 #include "heap_state.h"
 #include "agent/hook/sources.h"
 #include "agent/base/notice.h"
+#include "agent/process/modules.h"
 #include "sample.h"
+#include "writer/format/c_library.h"
 #include "writer/format/categories.h"
 #include "writer/engine/heap.h"
 
@@ -90,6 +93,17 @@ void agent_heap_inherit(void)
 	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }
 
+static void heap_note_library(const struct agent_module_tables *module)
+{
+	enum fxt_c_library kind = fxt_c_library(module->path, strlen(module->path));
+
+	/* Older versions have more modules: those allocate nothing that they keep. */
+	if (kind == FXT_NOT_C_LIBRARY || agent_heap.library[kind == FXT_C_LOADER].bytes)
+		return;
+	agent_heap.library[kind == FXT_C_LOADER].low = module->low;
+	agent_heap.library[kind == FXT_C_LOADER].bytes = module->high - module->low;
+}
+
 /* Applies the manager's choice for instrumented processes. */
 static void heap_choose(const struct fxt_control *control)
 {
@@ -102,6 +116,12 @@ static void heap_choose(const struct fxt_control *control)
 	else if (is_auto && control->heap_stacks == FXT_HEAP_STACKS_AUTO)
 		agent_heap.stacks = FXT_HEAP_STACKS_SHADOW;
 	agent_heap.wanted_mode = is_auto ? FXT_HEAP_OBJECTS : control->heap_mode;
+	if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_SHADOW) {
+		uint64_t mask = fxt_lock(&agent_engine.lock);
+
+		agent_modules_each(heap_note_library);
+		fxt_unlock(&agent_engine.lock, mask);
+	}
 }
 
 /* The first call of instrumented code, inside a hook, in a process that had no such code at

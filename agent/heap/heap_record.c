@@ -124,11 +124,12 @@ static void heap_record_write_with_path(struct fxt_thread_writer *writer, struct
 		uint32_t path = 0;
 
 		generation = agent_paths_generation();
-		if (walk && walk->count)
-			path = agent_path_of_walk(writer, walk);
-		else if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO ||
-		         agent_heap.stacks == FXT_HEAP_STACKS_SHADOW)
+		if (!(walk && walk->count && !walk->is_of_library) &&
+		        (agent_heap.stacks == FXT_HEAP_STACKS_AUTO ||
+		                agent_heap.stacks == FXT_HEAP_STACKS_SHADOW))
 			path = agent_path_of_calls(writer);
+		if (walk && walk->count)
+			path = agent_path_of_walk(writer, path, walk);
 		if (!is_recorded)
 			heap_record_write(writer, slot, pointer, size, path);
 		is_recorded = true;
@@ -159,24 +160,26 @@ static void *heap_record_finish(struct fxt_thread_writer *writer, void *pointer,
 
 /* Walks the thread's own stack. The walk is empty on another stack, or if the stack is
  * nearly used up. */
-static inline void heap_record_walk(const void *caller, struct agent_walk *walk)
+static inline void heap_record_walk(const void *caller, bool is_of_library, struct agent_walk *walk)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), bytes = agent_self.stack_bytes;
 
 	walk->count = 0;
+	walk->is_of_library = is_of_library;
 	if (agent_stack_is_own(here) && here >= agent_self.stack_end + WALK_STACK_BYTES)
-		agent_unwind((uintptr_t)caller, bytes == UINT64_MAX ? 0 : agent_stack_address(bytes), walk);
+		agent_unwind((uintptr_t)caller, bytes == UINT64_MAX ? 0 : agent_stack_address(bytes),
+		        is_of_library, walk);
 }
 
 /* In a frame of its own: the addresses take 2 KiB of a stack that may be small. */
-static __attribute__((noinline)) void *heap_record_walk_and_finish(
-        struct fxt_thread_writer *writer, void *pointer, size_t size, size_t usable, const void *caller)
+static __attribute__((noinline)) void *heap_record_walk_and_finish(struct fxt_thread_writer *writer,
+        void *pointer, size_t size, size_t usable, const void *caller, bool is_of_library)
 {
 	struct agent_walk walk;
 	uint32_t path;
 
-	heap_record_walk(caller, &walk);
-	path = agent_path_of_known_walk(&walk);
+	heap_record_walk(caller, is_of_library, &walk);
+	path = is_of_library ? 0 : agent_path_of_known_walk(&walk);
 	if (likely(path && writer->heap_track && !(size >> 32))) {
 		if (likely(agent_write_allocation(writer, fxt_slot(&agent_engine, writer->number), pointer,
 		            size, path, agent_engine.clock))) {
@@ -281,7 +284,7 @@ static __attribute__((noinline)) void *heap_record_allocated(
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct fxt_thread_writer *writer = agent_self.writer;
 	void *result;
-	bool is_walked;
+	bool is_walked, is_of_library = false;
 
 	if (heap_record_is_stack_short(writer)) {
 		heap_record_lose_nested(writer, (int64_t)usable, 1);
@@ -303,13 +306,14 @@ static __attribute__((noinline)) void *heap_record_allocated(
 		is_walked = agent_heap.stacks == FXT_HEAP_STACKS_UNWIND ||
 		            (agent_heap.stacks == FXT_HEAP_STACKS_AUTO &&
 		                    !has_open_call(fxt_slot(&agent_engine, writer->number)));
+		is_of_library = !is_walked && agent_heap_is_library((uintptr_t)caller);
 	}
 	if (agent_heap.mode == FXT_HEAP_SAMPLED && !is_chosen &&
 	        !agent_sample_choose(&agent_heap_threads[writer->number], pointer, size)) {
 		heap_record_count_only(writer, (int64_t)usable, 1);
 		result = pointer;
-	} else if (is_walked) {
-		result = heap_record_walk_and_finish(writer, pointer, size, usable, caller);
+	} else if (is_walked || is_of_library) {
+		result = heap_record_walk_and_finish(writer, pointer, size, usable, caller, is_of_library);
 	} else {
 		result = heap_record_finish(writer, pointer, size, usable, NULL);
 	}

@@ -25,8 +25,20 @@ struct agent_heap {
 	uint64_t size_argument, path_argument, pointer_argument, parent_argument;
 	uint64_t sample_bytes;
 	uint16_t size_name, category, allocate_name, free_name, elided_name;
+	/* The memory of the C library and of the loader, if paths of their allocations need
+	 * a walk: open calls do not show which function of theirs allocated. */
+	struct {
+		uint64_t low, bytes;
+	} library[2];
 };
 extern HIDDEN struct agent_heap agent_heap;
+
+/* True for an address in agent_heap.library. */
+static inline bool agent_heap_is_library(uint64_t address)
+{
+	return address - agent_heap.library[0].low < agent_heap.library[0].bytes ||
+	       address - agent_heap.library[1].low < agent_heap.library[1].bytes;
+}
 
 /* Nothing is recorded until agent_heap_begin(). */
 void agent_heap_stop(void);

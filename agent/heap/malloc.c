@@ -38,7 +38,8 @@ static inline __attribute__((always_inline)) void *malloc_record_fast(void *bloc
 	if (unlikely(!block))
 		return NULL;
 	usable = agent_usable_size(block);
-	if (likely(agent_try_allocated(block, size, usable)))
+	if (likely(!agent_heap_is_library((uintptr_t)CALLER)) &&
+	        likely(agent_try_allocated(block, size, usable)))
 		return block;
 	return agent_heap_allocated(block, size, usable, CALLER);
 }
@@ -51,7 +52,8 @@ static APART void *malloc_record(void *block, size_t size, const void *caller)
 	if (!block || !malloc_is_recorded())
 		return block;
 	usable = agent_usable_size(block);
-	if (malloc_is_fast() && likely(agent_try_allocated(block, size, usable)))
+	if (malloc_is_fast() && likely(!agent_heap_is_library((uintptr_t)caller)) &&
+	        likely(agent_try_allocated(block, size, usable)))
 		return block;
 	return agent_heap_allocated(block, size, usable, caller);
 }

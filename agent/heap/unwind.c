@@ -9,6 +9,7 @@
 #include "agent/hook/returns.h"
 #include "agent/hook/thunks.h"
 #include "cfi.h"
+#include "heap_state.h"
 #include "writer/shared/sys.h"
 
 /* ---- memory ---- */
@@ -252,6 +253,8 @@ static inline bool unwind_add(struct progress *progress, struct agent_walk *walk
 			return ++walk->count < AGENT_WALK_MAX; /* one of ours */
 		progress->caller = 0;
 	}
+	if (unlikely(walk->is_of_library) && !agent_heap_is_library(address))
+		return false;
 	if (unlikely(at >= AGENT_WALK_MAX))
 		at = AGENT_WALK_INNER + (at - AGENT_WALK_INNER) % (AGENT_WALK_MAX - AGENT_WALK_INNER);
 	walk->addresses[at] = address;
@@ -479,7 +482,7 @@ static inline uint64_t unwind_word(const struct stack *stack, uint64_t address)
 	return word;
 }
 
-void agent_unwind(uint64_t caller, uint64_t stack_end, struct agent_walk *walk)
+void agent_unwind(uint64_t caller, uint64_t stack_end, bool is_of_library, struct agent_walk *walk)
 {
 	uint64_t registers[ARCH_REGISTERS], sp, bp, pc, frame, returns;
 	struct progress progress = {caller, 0};
@@ -487,6 +490,7 @@ void agent_unwind(uint64_t caller, uint64_t stack_end, struct agent_walk *walk)
 	struct rule rule;
 
 	walk->count = 0;
+	walk->is_of_library = is_of_library;
 	if (!remembered)
 		return;
 	arch_store_registers(registers);

@@ -29,6 +29,7 @@
  */
 struct agent_walk {
 	unsigned count;
+	bool is_of_library; /* it ends where the program called the C library */
 	uint64_t addresses[AGENT_WALK_MAX];
 };
 
@@ -40,8 +41,9 @@ bool agent_unwind_prepare(void);
 void agent_unwind_forget(void);
 
 /* Walks from `caller`, a return address on the stack, outwards. The stack may be read from
- * the caller's frame up to `stack_end`; 0: its end is unknown. The walk's count is 0 if no
+ * the caller's frame up to `stack_end`; 0: its end is unknown. With `is_of_library` the walk
+ * has the frames of the C library alone, up to the first other one. Its count is 0 if no
  * frame was found. */
-void agent_unwind(uint64_t caller, uint64_t stack_end, struct agent_walk *walk);
+void agent_unwind(uint64_t caller, uint64_t stack_end, bool is_of_library, struct agent_walk *walk);
 
 #endif

@@ -46,7 +46,8 @@
 
   function body(heap) {
     return [make('dl', {class: 'facts'}, fact('allocated', 'allocated', heap.allocated), fact('temporary', 'temporary', heap.temporary),
-      fact('peak', 'at the peak', heap.peak), fact('leaked', 'leaked', heap.leaked, heap.leaked.bytes > 0)), curve(heap),
+      fact('peak', 'at the peak', heap.peak), fact('leaked', 'leaked', heap.leaked, heap.leaked.bytes > 0),
+      fact('kept', 'kept by the C library', heap.kept)), curve(heap),
     ...paths('At the peak', 'heap-peak', heap.peak), ...paths('Leaked', 'heap-leaked', heap.leaked),
     ...heap.sample_bytes ? [make('p', {class: 'note'}, `One byte in ${count(heap.sample_bytes)} was sampled: all numbers are estimates.`)] : []];
   }

@@ -92,7 +92,7 @@ static size_t object_count(struct fxt_sql_trace *trace)
 
 static void object_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
 {
-	static const char *const fates[] = {"freed", "leaked", "replaced"};
+	static const char *const fates[] = {"freed", "leaked", "replaced", "kept"};
 	const struct fxt_sql_blocks *blocks = fxt_sql_blocks(trace);
 	const struct fxt_heap *heap = &blocks->heap;
 	struct fxt_heap_block block;
@@ -117,7 +117,7 @@ static void object_value(sqlite3_context *context, struct fxt_sql_trace *trace, 
 			sqlite3_result_int64(context, (int64_t)(block.end - block.start));
 		break;
 	case FATE:
-		sqlite3_result_text(context, fates[block.fate], -1, SQLITE_STATIC);
+		sqlite3_result_text(context, fates[fxt_heap_fate(heap, &block)], -1, SQLITE_STATIC);
 		break;
 	case IS_TEMPORARY:
 		sqlite3_result_int(context, block.is_temporary);

@@ -9,6 +9,7 @@
 #include "reader/trace/cut.h"
 #include "reader/trace/namesakes.h"
 #include "heap_play.h"
+#include "library_blocks.h"
 #include "writer/engine/heap.h"
 
 /* The number of events that can wait for events that are earlier in time and later in the
@@ -161,8 +162,15 @@ static void heap_read_event(struct fxt_heap *h, const struct fxt_view *view)
 	        .process = process,
 	        .thread = thread,
 	        .kind = FXT_HEAP_FREE};
-	struct fxt_argument sample_bytes;
+	struct fxt_argument sample_bytes, mode;
 
+	if (name == h->recorded && fxt_tables_argument(&h->tables, view, "mode", &mode) &&
+	        mode.type == FXT_ARGUMENT_STRING) {
+		uint32_t text = fxt_tables_string(&h->tables, mode.value.string);
+
+		h->was_begun = true;
+		h->has_counters_only |= fxt_span_is(h->tables.strings[text], "counters");
+	}
 	if (name == h->recorded && fxt_tables_argument(&h->tables, view, "sample_bytes", &sample_bytes))
 		h->processes[process].sample_bytes = sample_bytes.value.word;
 	if ((name != h->allocate && name != h->free) ||
@@ -334,6 +342,8 @@ static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
 static void heap_settle(struct fxt_heap *h)
 {
 	fxt_namesakes_settle(&h->tables, &h->origins, h->archive->bytes);
+	if (h->until == UINT64_MAX)
+		fxt_heap_set_kept_apart(h);
 	for (size_t i = 0; i < h->node_count; i++)
 		h->nodes[i].name = fxt_tables_settled(&h->tables, h->nodes[i].name);
 	for (size_t i = 0; i < h->mention_count; i++)

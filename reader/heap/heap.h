@@ -8,6 +8,9 @@
  * is an estimate: a block stands for as many as its chance to be sampled implies. Bytes are
  * those that the program asked for. Times are nanoseconds.
  *
+ * Blocks that the C library keeps for itself, such as the buffer of stdout, are no leaks of
+ * the program: at the end they are in `kept` (library_blocks.h).
+ *
  * Memory grows with the number of live blocks, and with how far the archive is out of
  * order, not with the number of its allocations.
  *
@@ -44,7 +47,7 @@ struct fxt_heap_node {
 	uint32_t depth;   /* functions on its path */
 	uint32_t outer;   /* index of the ancestor at depth FXT_HEAP_OUTERMOST; the node
 	                     itself, if it is not deeper */
-	struct fxt_heap_sums allocated, temporary, at_peak, leaked;
+	struct fxt_heap_sums allocated, temporary, at_peak, leaked, kept;
 	struct fxt_heap_sums allocated_at_peak; /* allocated up to the peak, freed or not */
 	struct fxt_heap_sums live;              /* while reading */
 	uint64_t peaks;                         /* number of the process's peak when the
@@ -62,7 +65,7 @@ struct fxt_heap_process {
 	                                               is left */
 	uint32_t root;                              /* the node of unknown paths */
 	uint64_t sample_bytes;                      /* 0: every block was recorded */
-	struct fxt_heap_sums allocated, temporary, at_peak, leaked;
+	struct fxt_heap_sums allocated, temporary, at_peak, leaked, kept;
 	double frees;
 	uint64_t unknown_frees; /* frees of blocks allocated before the recording */
 	uint64_t peak;          /* the first time at which the most bytes were live */
@@ -115,11 +118,12 @@ struct fxt_heap_block {
 	uint32_t process, node;
 	uint32_t thread;     /* that allocated it: an id in the heap's tables */
 	uint32_t end_thread; /* that freed it */
-	enum {
+	enum fxt_heap_fate {
 		FXT_HEAP_BLOCK_FREED,
-		FXT_HEAP_BLOCK_LEAKED,
-		FXT_HEAP_BLOCK_REPLACED
-	} fate; /* LEAKED and REPLACED (by exec): at the end */
+		FXT_HEAP_BLOCK_LEAKED,   /* at the end */
+		FXT_HEAP_BLOCK_REPLACED, /* by exec */
+		FXT_HEAP_BLOCK_KEPT      /* only as the result of fxt_heap_fate() */
+	} fate;
 	bool is_temporary;
 	double weight; /* the number of blocks it stands for */
 };
@@ -159,8 +163,9 @@ struct fxt_heap {
 	uint32_t process_latest; /* the latest one found */
 	uint64_t start_ticks;    /* the earliest time of a provider */
 	uint32_t start_provider;
-	struct fxt_view pending; /* the previous record, except records in the agent's own
+	struct fxt_view pending;           /* the previous record, except records in the agent's own
 	                            plain form */
+	bool was_begun, has_counters_only; /* what was recorded, by the trace's own word */
 	uint32_t category, allocate, free, recorded, tracer;
 	uint32_t pointer, size, path; /* names of arguments */
 	uint32_t elided;              /* the name that stands for excluded functions */
@@ -177,6 +182,16 @@ struct fxt_heap {
 	uint32_t step_process;
 	fxt_heap_ended *ended;
 };
+
+/* A block's fate once the whole heap is read: one that was never freed leaked, or the C
+ * library keeps it. */
+static inline enum fxt_heap_fate fxt_heap_fate(
+        const struct fxt_heap *heap, const struct fxt_heap_block *block)
+{
+	return block->fate == FXT_HEAP_BLOCK_LEAKED && heap->nodes[block->node].kept.blocks > 0
+	               ? FXT_HEAP_BLOCK_KEPT
+	               : block->fate;
+}
 
 /*
  * Reads a whole archive, which must stay open as long as the heap is in use. Ticks are

@@ -10,6 +10,7 @@
 static const char *const cost_names[FXT_HEAP_COSTS] = {
         [FXT_HEAP_PEAK] = "peak",
         [FXT_HEAP_LEAKED] = "leaked",
+        [FXT_HEAP_KEPT] = "kept",
         [FXT_HEAP_ALLOCATED] = "allocated",
         [FXT_HEAP_TEMPORARY] = "temporary",
 };
@@ -32,6 +33,7 @@ struct fxt_heap_sums fxt_heap_cost(const struct fxt_heap_node *node, enum fxt_he
 {
 	return cost == FXT_HEAP_PEAK        ? node->at_peak
 	       : cost == FXT_HEAP_LEAKED    ? node->leaked
+	       : cost == FXT_HEAP_KEPT      ? node->kept
 	       : cost == FXT_HEAP_ALLOCATED ? node->allocated
 	                                    : node->temporary;
 }
@@ -40,6 +42,7 @@ struct fxt_heap_sums fxt_heap_total(const struct fxt_heap_process *process, enum
 {
 	return cost == FXT_HEAP_PEAK        ? process->at_peak
 	       : cost == FXT_HEAP_LEAKED    ? process->leaked
+	       : cost == FXT_HEAP_KEPT      ? process->kept
 	       : cost == FXT_HEAP_ALLOCATED ? process->allocated
 	                                    : process->temporary;
 }
@@ -57,6 +60,7 @@ static void heap_join_process(struct fxt_heap_process *to, struct fxt_heap_proce
 	heap_add_sums(&to->allocated, from->allocated);
 	heap_add_sums(&to->temporary, from->temporary);
 	heap_add_sums(&to->leaked, from->leaked);
+	heap_add_sums(&to->kept, from->kept);
 	if (from->at_peak.bytes > to->highest.bytes) {
 		to->highest = from->at_peak;
 		to->highest_of = from->koid;

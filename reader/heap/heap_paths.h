@@ -1,6 +1,6 @@
 /*
- * The call paths of a heap by their cost: bytes and blocks at the peak, leaked, allocated
- * or temporary.
+ * The call paths of a heap by their cost: bytes and blocks at the peak, leaked, kept by the
+ * C library, allocated or temporary.
  */
 #ifndef FXT_READER_HEAP_PATHS_H
 #define FXT_READER_HEAP_PATHS_H
@@ -10,6 +10,7 @@
 enum fxt_heap_cost {
 	FXT_HEAP_PEAK,
 	FXT_HEAP_LEAKED,
+	FXT_HEAP_KEPT, /* never freed, by the C library */
 	FXT_HEAP_ALLOCATED,
 	FXT_HEAP_TEMPORARY,
 	FXT_HEAP_COSTS,

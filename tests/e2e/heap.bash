@@ -26,7 +26,8 @@ traced()
 # what fxt heap says; a dump each.
 heaps_in_the_viewer()
 {
-	fxt heap --json "$1" | jq -r '.processes[] | "\(.process)\t\(.name)" as $process | ["peak", .peak], ["left at the end", .leaked] |
+	fxt heap --json "$1" | jq -r '.processes[] | "\(.process)\t\(.name)" as $process | ["peak", .peak],
+		["left at the end", {bytes: (.leaked.bytes + .kept.bytes), blocks: (.leaked.blocks + .kept.blocks)}] |
 		select(.[1].bytes > 0) | "\($process)\t\(.[0])\t\(.[1].bytes)\t\(.[1].blocks)"' | sort >said
 	viewer "$1" "SELECT pid, name, heap_name, sum(size), sum(count) FROM heap_profile_allocation JOIN process USING (upid)
 		GROUP BY upid, heap_name" | sort | diff said -
@@ -65,8 +66,8 @@ summary()
 {
 	fxt heap --json "$1" | python3 -c 'import json, sys
 p, = json.load(sys.stdin)["processes"]
-print(*(p[k][s] for k, s in (("allocated", "blocks"), ("allocated", "bytes"), ("peak", "bytes"), ("leaked", "blocks"),
-                             ("leaked", "bytes"))))'
+print(*(p[k][s] for k, s in (("allocated", "blocks"), ("allocated", "bytes"), ("peak", "bytes"))),
+      *(p["leaked"][s] + p["kept"][s] for s in ("blocks", "bytes")))'
 }
 
 has_library()

@@ -212,6 +212,20 @@ whole_paths()
 	heapdecode books trace.fxt allocate small operate | diff traced.out -
 }
 
+@test "a trace without a block says why: nothing was allocated, live memory alone was counted, or no heap was recorded" {
+	echo 'int main(void) { return 0; }' >none.c
+	${CC:-cc} -finstrument-functions -o none none.c
+	said()
+	{
+		traced --heap=$1 -- ./none >checked
+		fxt heap trace.fxt | tail -n 1
+	}
+	[ "$(said objects)" = 'Nothing was allocated or freed while the heap was recorded.' ]
+	[ "$(said sampled:1K)" = "$(said objects)" ]
+	[ "$(said counters)" = 'Live bytes and blocks alone were counted: fxtrun --heap=objects records each block.' ]
+	[ "$(said off)" = 'No heap was recorded: fxtrun --heap=objects records it.' ]
+}
+
 @test "without fxtrun: FXT_HEAP and FXT_HEAP_STACKS" {
 	build script -finstrument-functions
 	FXT_HEAP=objects FXT_OUTPUT=alone.fxt LD_PRELOAD=$build/libfxtagent.so ./script 20000 >alone.out
@@ -597,7 +611,7 @@ agrees_with_heaptrack()
 	heapdecode peak trace.fxt >decoded
 	at()
 	{
-		fxt heap --json ${1:+--at="$1"} trace.fxt | jq -r '.processes[0] // {} | [.leaked.blocks, .leaked.bytes, .peak.bytes, .peak_ns] | @tsv'
+		fxt heap --json ${1:+--at="$1"} trace.fxt | jq -r '.processes[0] // {} | [.leaked.blocks + .kept.blocks, .leaked.bytes + .kept.bytes, .peak.bytes, .peak_ns] | @tsv'
 	}
 	read -r blocks bytes peak peak_ns <<<"$(at)"
 	[ "$(cut -d ' ' -f 3 decoded)" = "$peak" ]

@@ -201,6 +201,26 @@ unrecorded()
 	grep -x "fxt: the program's heap is not recorded: it runs under valgrind, which replaces the allocator" traced.err
 }
 
+@test "blocks that the C library keeps are no leaks, blocks that it hands out are: valgrind agrees" {
+	command -v valgrind >/dev/null || skip "valgrind is not installed"
+	export TZ=Europe/Berlin
+	for flags in '' -finstrument-functions; do
+		build keeps -w $flags
+		timeout 100 valgrind --run-libc-freeres=no --leak-check=full --show-leak-kinds=all ./keeps >said 2>&1
+		# valgrind cannot follow the loader's pointers into the middle of its blocks: those may be lost, it says.
+		tr -d , <said | awk '/definitely lost:/ { lost = $4 " " $7 } /(possibly lost|still reachable):/ { kept += $7 }
+			END { print lost, kept }' >expected
+		traced --heap=objects -- ./keeps
+		fxt heap --json trace.fxt | jq -r '.processes[] | "\(.leaked.bytes) \(.leaked.blocks) \(.kept.blocks)"' |
+			diff expected -
+		[ "$(cut -d ' ' -f 2 expected)" = 7 ]
+		fxt heap trace.fxt | grep -E '^kept +[0-9]+ bytes +[0-9]+ blocks, by the C library$'
+		fxt heap --cost=kept -n 100 trace.fxt | grep -qx '.* _IO_file_doallocate'
+		[ "$(fxt sql --csv "SELECT count(*) FROM objects WHERE fate = 'kept'" trace.fxt | tail -n 1)" = \
+			"rows,$(cut -d ' ' -f 3 expected)" ]
+	done
+}
+
 @test "libraries that come and go at one address: paths name those that were there" {
 	for flags in '' -finstrument-functions; do
 		build alternate -w -ldl

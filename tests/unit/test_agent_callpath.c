@@ -211,7 +211,7 @@ static void paths_of_walks(void **state)
 		walk = walk_of(&stacks[i]);
 		uint32_t known = agent_path_of_known_walk(&walk);
 
-		stacks[i].path = agent_path_of_walk(agent_self.writer, &walk);
+		stacks[i].path = agent_path_of_walk(agent_self.writer, 0, &walk);
 		assert_true(known == 0 || known == stacks[i].path);
 		assert_true(agent_path_of_known_walk(&walk) == stacks[i].path);
 	}
@@ -232,10 +232,10 @@ static void dropped_nodes_are_written_again(void **state)
 
 	(void)state;
 	begin(&rig);
-	id = agent_path_of_walk(agent_self.writer, &walk);
+	id = agent_path_of_walk(agent_self.writer, 0, &walk);
 	agent_engine.drops++;
 	assert_true(agent_path_of_known_walk(&walk) == 0);
-	assert_true(agent_path_of_walk(agent_self.writer, &walk) == id);
+	assert_true(agent_path_of_walk(agent_self.writer, 0, &walk) == id);
 	collect(&rig);
 	assert_int_equal(trace.count, 6);
 	for (size_t i = 0; i < 3; i++)
@@ -248,20 +248,20 @@ static void dropped_nodes_are_written_again(void **state)
 static void retired_code_has_other_paths(void **state)
 {
 	struct stack stack = {.depth = 3, .functions = {1, 2, 3}};
-	struct agent_walk walk = walk_of(&stack), outermost = {1, {walk.addresses[2]}};
+	struct agent_walk walk = walk_of(&stack), outermost = {.count = 1, .addresses = {walk.addresses[2]}};
 	struct rig rig;
 	uint32_t ids[3];
 
 	(void)state;
 	begin(&rig);
-	ids[0] = agent_path_of_walk(agent_self.writer, &walk);
+	ids[0] = agent_path_of_walk(agent_self.writer, 0, &walk);
 	agent_paths_retire(0x900000, 0xa00000); /* elsewhere */
 	assert_true(agent_path_of_known_walk(&walk) == ids[0]);
 	for (int i = 1; i < 3; i++) {
 		agent_paths_retire(function(2), function(3));
 		assert_true(agent_path_of_known_walk(&walk) == 0);
 		assert_true(agent_path_of_known_walk(&outermost) != 0); /* that call is not there */
-		ids[i] = agent_path_of_walk(agent_self.writer, &walk);
+		ids[i] = agent_path_of_walk(agent_self.writer, 0, &walk);
 	}
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
 	end(&rig);

@@ -31,7 +31,7 @@ static NOINLINE void same_walk(void)
 	int count = backtrace(expected, FRAMES), first = 0;
 
 	errno = EDOM;
-	agent_unwind((uintptr_t)caller, stack_end, &walk);
+	agent_unwind((uintptr_t)caller, stack_end, false, &walk);
 	assert_int_equal(errno, EDOM);
 	while (first < count && expected[first] != caller)
 		first++;
