@@ -122,6 +122,8 @@ bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const s
 		fxt_report_name(name, error);
 		return false;
 	}
+	fxt_unfold(scan, names);
+
 	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, most, fxt_walk_workers(scan));
 
 	free(names);

@@ -33,7 +33,7 @@ static const char help[] = "usage: fxt flamegraph [OPTION]... [FILE]\n"
                            "  --bottom-up       the functions by their own cost, and their callers below\n"
                            "                    them\n"
                            "  --against=OLD     colour by the change since another trace: red costs more,\n"
-                           "                    blue less\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+                           "                    blue less\n" FXT_HELP_CHOICE FXT_HELP_FOLD FXT_HELP_FILE;
 
 /* The options, and the state while traces are read. */
 struct flamegraph_command {
@@ -165,12 +165,14 @@ int fxt_command_flamegraph(int argc, char **argv)
 {
 	struct flamegraph_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
-	        {"output", required_argument, NULL, 'o'}, {"cost", required_argument, NULL, OPTION_COST},
+	        FXT_OPTIONS_FOLD, {"output", required_argument, NULL, 'o'},
+	        {"cost", required_argument, NULL, OPTION_COST},
 	        {"threads", no_argument, NULL, OPTION_THREADS},
 	        {"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
 	        {"against", required_argument, NULL, OPTION_AGAINST}, {0}};
 	int option;
 
+	fxt_options_fold(&c->chosen);
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		if (fxt_options_take(&c->chosen, argv[0], option))

@@ -29,7 +29,7 @@ static const char help[] = "usage: fxt html [OPTION]... [FILE]\n"
                            "      --around=CALL show every call from shortly before to shortly after\n"
                            "                    this one: NAME or NAME:K, the K-th longest call of a\n"
                            "                    function, or slow:K, a slow call of the page; may be given\n"
-                           "                    up to 8 times\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+                           "                    up to 8 times\n" FXT_HELP_CHOICE FXT_HELP_FOLD FXT_HELP_FILE;
 
 enum { LOSSES_MAX = 4000 }; /* losses that are shown one by one */
 
@@ -188,10 +188,11 @@ int fxt_command_html(int argc, char **argv)
 {
 	struct html_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
-	        {"output", required_argument, NULL, 'o'}, {"around", required_argument, NULL, OPTION_AROUND},
-	        {0}};
+	        FXT_OPTIONS_FOLD, {"output", required_argument, NULL, 'o'},
+	        {"around", required_argument, NULL, OPTION_AROUND}, {0}};
 	int option;
 
+	fxt_options_fold(&c->chosen);
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		if (!fxt_options_take(&c->chosen, argv[0], option) &&

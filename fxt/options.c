@@ -49,10 +49,13 @@ bool fxt_options_take(struct fxt_options *options, const char *command, int opti
 		problem = fxt_query_filter_set(&options->choice, what, optarg);
 		if (problem)
 			exit(fxt_bad_usage(command, "'%s' %s", optarg, problem));
-	} else if (option == 'j') {
-		options->format = FXT_FORMAT_JSON;
-	} else if (option == FXT_OPTION_CSV) {
-		options->format = FXT_FORMAT_CSV;
+	} else if (option == 'j' || option == FXT_OPTION_CSV) {
+		options->format = option == 'j' ? FXT_FORMAT_JSON : FXT_FORMAT_CSV;
+		options->choice.shortens_names = false;
+	} else if (option == FXT_OPTION_FULL_NAMES) {
+		options->choice.shortens_names = false;
+	} else if (option == FXT_OPTION_LIBRARY) {
+		options->choice.folds_library = false;
 	} else if (option == 'n') {
 		options->limit = options_limit_of(command, optarg);
 	} else {
@@ -63,11 +66,14 @@ bool fxt_options_take(struct fxt_options *options, const char *command, int opti
 
 void fxt_options_take_all(struct fxt_options *options, int argc, char **argv, const char *help)
 {
-	static const struct option shared[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
+	static const struct option shared[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}},
+	                           folding[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
+	                                   FXT_OPTIONS_FOLD, {0}};
+	const struct option *taken = options->choice.folds_library ? folding : shared;
 	int option;
 
 	fxt_options_begin();
-	while ((option = fxt_option(argc, argv, shared, help)) != -1)
+	while ((option = fxt_option(argc, argv, taken, help)) != -1)
 		fxt_options_take(options, argv[0], option);
 }
 
@@ -307,6 +313,8 @@ struct fxt_count_text fxt_calls_text(const struct fxt_scan *scan, uint64_t calls
 
 void fxt_print_missing(const struct fxt_scan *scan)
 {
+	if (scan->folded)
+		fxt_print_note("calls of the C++ library count in their callers: --library shows them");
 	options_print_unnamed(&scan->tables);
 	options_print_nameless(&scan->tables);
 	options_print_cut(scan);

@@ -28,7 +28,13 @@ struct fxt_options {
 
 /* The values of options without a letter start here; a command's own start after them.
  * If the value is a letter, it is the option's short form. */
-enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES, FXT_OPTION_OWN };
+enum {
+	FXT_OPTION_CHOICE = 256,
+	FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES,
+	FXT_OPTION_LIBRARY,
+	FXT_OPTION_FULL_NAMES,
+	FXT_OPTION_OWN
+};
 
 /* Entries for a command's table of options. */
 #define FXT_OPTIONS_CHOICE                                                                            \
@@ -50,6 +56,13 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 #define FXT_OPTIONS_LIMIT                             \
 	{                                             \
 		"limit", required_argument, NULL, 'n' \
+	}
+
+/* For commands that fold the C++ library (fxt_options_fold()). */
+#define FXT_OPTIONS_FOLD                                               \
+	{"library", no_argument, NULL, FXT_OPTION_LIBRARY},            \
+	{                                                              \
+		"full-names", no_argument, NULL, FXT_OPTION_FULL_NAMES \
 	}
 
 #define FXT_OPTIONS FXT_OPTIONS_CHOICE, FXT_OPTIONS_FORMAT, FXT_OPTIONS_LIMIT
@@ -75,6 +88,13 @@ enum { FXT_THREADS_SHOWN = 20 };
 	"      --min=DURATION   calls that took at least this long, as 20us\n"               \
 	"  A call that is partly in the time counts with that part.\n"
 
+#define FXT_HELP_FOLD                                                                         \
+	"\nThe C++ library's own functions (std::) count as part of their callers, and its\n" \
+	"names are shortened, as std::string:\n"                                              \
+	"      --library        show them; -f, -m and --file show those that they choose\n"   \
+	"      --full-names     names with all template arguments; --json and --csv have\n"   \
+	"                       them always\n"
+
 #define FXT_HELP_FORMAT                                                                      \
 	"\n  -j, --json           the answer as a JSON document, --csv as CSV; see fxt(1)\n" \
 	"On a terminal, lines are fitted into its width, and go through $PAGER.\n"
@@ -82,6 +102,13 @@ enum { FXT_THREADS_SHOWN = 20 };
 /* Takes an option if it is one of the above, and returns true then. Ends the program
  * with status 2 if its value is wrong. */
 bool fxt_options_take(struct fxt_options *options, const char *command, int option);
+
+/* The command folds the C++ library and shortens its names, unless options say otherwise.
+ * To be called before options are taken. */
+static inline void fxt_options_fold(struct fxt_options *options)
+{
+	options->choice.folds_library = options->choice.shortens_names = true;
+}
 
 /* Takes all options of a command that has no others. */
 void fxt_options_take_all(struct fxt_options *options, int argc, char **argv, const char *help);

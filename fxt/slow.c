@@ -22,8 +22,8 @@ static const char help[] =
         "  mostly     what it spent more time on than the median call, and the share of\n"
         "             its time\n"
         "\n"
-        "  -n, --limit=N        the first N calls, at most 1000 [10]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
-                FXT_HELP_FILE;
+        "  -n, --limit=N        the first N calls, at most 1000 [10]\n" FXT_HELP_CHOICE FXT_HELP_FOLD
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { CALLS = 10, CALLS_MAX = 1000 };
 
@@ -125,6 +125,7 @@ int fxt_command_slow(int argc, char **argv)
 {
 	struct slow_command command = {.wanted.listener = &command.details.listener}, *c = &command;
 
+	fxt_options_fold(&c->wanted);
 	fxt_options_take_all(&c->wanted, argc, argv, help);
 	if (fxt_call_details_take(&c->functions, argv[0], argv[optind], NULL) != FXT_DONE)
 		return FXT_FAILED;

@@ -14,22 +14,22 @@
 #include "reader/slices/walk.h"
 #include "describe.h"
 
-static const char help[] =
-        "usage: fxt tree [OPTION]... [FILE]...\n"
-        "\n"
-        "Prints who called what; all calls with the same call path are one line:\n"
-        "  share    of the whole time\n"
-        "  total    time in this function, called this way\n"
-        "  self     the same without the functions it called\n"
-        "  off CPU  part of the total in which its thread was not on a CPU; if the trace\n"
-        "           has context switches\n"
-        "  calls    number of calls\n"
-        "\n"
-        "      --bottom-up      each function by its self time, and its callers below it\n"
-        "  -b, --by=KEY         a tree for each process or thread\n"
-        "      --fold=PERCENT   lines with less of the whole time are folded into one\n"
-        "                       [0.5]\n"
-        "  -n, --limit=N        the first N lines\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
+static const char help[] = "usage: fxt tree [OPTION]... [FILE]...\n"
+                           "\n"
+                           "Prints who called what; all calls with the same call path are one line:\n"
+                           "  share    of the whole time\n"
+                           "  total    time in this function, called this way\n"
+                           "  self     the same without the functions it called\n"
+                           "  off CPU  part of the total in which its thread was not on a CPU; if the trace\n"
+                           "           has context switches\n"
+                           "  calls    number of calls\n"
+                           "\n"
+                           "      --bottom-up      each function by its self time, and its callers below it\n"
+                           "  -b, --by=KEY         a tree for each process or thread\n"
+                           "      --fold=PERCENT   lines with less of the whole time are folded into one\n"
+                           "                       [0.5]\n"
+                           "  -n, --limit=N        the first N lines\n" FXT_HELP_CHOICE FXT_HELP_FOLD
+                                   FXT_HELP_FORMAT FXT_HELP_FILE;
 
 /* The options, and the state while traces are read. */
 struct tree_command {
@@ -207,11 +207,12 @@ int fxt_command_tree(int argc, char **argv)
 {
 	struct tree_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
-	        {"bottom-up", no_argument, NULL, BOTTOM_UP}, {"by", required_argument, NULL, 'b'},
-	        {"fold", required_argument, NULL, FOLD}, {0}};
+	        FXT_OPTIONS_FOLD, {"bottom-up", no_argument, NULL, BOTTOM_UP},
+	        {"by", required_argument, NULL, 'b'}, {"fold", required_argument, NULL, FOLD}, {0}};
 	int option, status = FXT_DONE;
 
 	c->wanted = (struct fxt_options){.listener = &c->times.listener};
+	fxt_options_fold(&c->wanted);
 	c->by = FXT_PATHS_TOGETHER;
 	c->fold = 0.5;
 	fxt_options_begin();

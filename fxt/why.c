@@ -30,8 +30,8 @@ static const char help[] =
         "Running and preempted times need context switches in the trace.\n"
         "\n"
         "  -n, --limit=N        the first N parts, and one line for the others\n"
-        "      --depth=N        follow waits through N threads [4]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
-                FXT_HELP_FILE;
+        "      --depth=N        follow waits through N threads [4]\n" FXT_HELP_CHOICE FXT_HELP_FOLD
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { OPTION_DEPTH = FXT_OPTION_OWN };
 enum { DEPTH = 4, DEPTH_MAX = 64 };
@@ -184,9 +184,10 @@ int fxt_command_why(int argc, char **argv)
 	struct why_command command = {.wanted.listener = &command.details.listener, .depth = DEPTH},
 	                   *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
-	        {"depth", required_argument, NULL, OPTION_DEPTH}, {0}};
+	        FXT_OPTIONS_FOLD, {"depth", required_argument, NULL, OPTION_DEPTH}, {0}};
 	int option;
 
+	fxt_options_fold(&c->wanted);
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		if (!fxt_options_take(&c->wanted, argv[0], option) && !why_set_depth(c, optarg))

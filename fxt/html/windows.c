@@ -47,6 +47,8 @@ static int windows_find_call(struct fxt_window *window, const char *name, const 
 		fxt_report_name(name, error);
 		return FXT_FAILED;
 	}
+	fxt_unfold(scan, names);
+
 	bool is_whole =
 	        fxt_slowest_read(&slowest, scan, names, true, (size_t)window->number, fxt_walk_workers(scan));
 	int status = fxt_report_changed(name, is_whole);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "reader/trace/cxx_names.h"
 #include "reader/trace/index.h"
 
 struct fxt_pattern {
@@ -245,7 +246,7 @@ static bool pattern_matches_text(const struct fxt_pattern *pattern, const char *
 
 static bool pattern_matches(const struct fxt_pattern *pattern, char *name)
 {
-	char *member, *bracket;
+	char *member, *bracket, *scoped = name;
 	bool has_parameters;
 
 	if (pattern->is_regex)
@@ -256,13 +257,16 @@ static bool pattern_matches(const struct fxt_pattern *pattern, char *name)
 	if (pattern_matches_text(pattern, name))
 		return true;
 	member = pattern_find_member(name, has_parameters);
-	if (pattern_matches_text(pattern, member))
+	if (has_parameters)
+		scoped += fxt_cxx_scope(fxt_span(name));
+	if (pattern_matches_text(pattern, member) || (scoped > name && pattern_matches_text(pattern, scoped)))
 		return true;
 	bracket = pattern_skip_operator(member, 0) == member ? strchr(member, '<') : NULL;
 	if (!bracket)
 		return false;
 	*bracket = '\0';
-	return pattern_matches_text(pattern, member);
+	return pattern_matches_text(pattern, member) ||
+	       (scoped < member && pattern_matches_text(pattern, scoped));
 }
 
 bool fxt_patterns_match(const struct fxt_patterns *patterns, struct fxt_span name)

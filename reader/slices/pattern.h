@@ -3,9 +3,9 @@
  * extended).
  *
  * A glob must match a whole name. The name of a C++ function may be given in full, or
- * without its parameters, and then also without its scope and its template arguments:
- * sphere::intersect(vec, vec) const is matched by sphere::intersect and by intersect. A
- * regular expression may match anywhere in the full name. It may be as long as 16384
+ * without its parameters, and then also without its return type, its scope and its own
+ * template arguments: sphere::intersect(vec, vec) const is matched by sphere::intersect and
+ * by intersect, void std::sort<int*>(int*, int*) by std::sort. A regular expression may match anywhere in the full name. It may be as long as 16384
  * characters, with all its repetitions carried out; each optional part counts as 16 more.
  */
 #ifndef FXT_READER_PATTERN_H

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "reader/trace/cxx_names.h"
 #include "reader/trace/duration.h"
 #include "reader/trace/instrumenting.h"
 #include "nearest.h"
@@ -141,16 +142,30 @@ static bool query_filter_has_short_name(
 	return is_match;
 }
 
-/* A function that shares its name is found by the name alone too. */
+/* The name as people write it, which answers show. */
+static bool query_filter_has_written_name(const struct fxt_patterns *patterns, struct fxt_span plain)
+{
+	size_t bytes;
+	char *text = fxt_cxx_name_shorten(plain, &bytes);
+	bool is_match = text && fxt_patterns_match(patterns, (struct fxt_span){text, bytes});
+
+	free(text);
+	return is_match;
+}
+
+/* A function is found by its name in full and in short; one that shares its name, by the
+ * name alone too. */
 static bool query_filter_has_name(
         const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
 {
-	struct fxt_span shown = scan->tables.strings[id], plain = fxt_tables_plain(&scan->tables, id);
+	struct fxt_span shown = fxt_tables_full(&scan->tables, id),
+	                plain = fxt_tables_plain(&scan->tables, id);
 
-	if (fxt_patterns_match(patterns, plain))
+	if (fxt_patterns_match(patterns, plain) || query_filter_has_written_name(patterns, plain))
 		return true;
-	return shown.bytes > plain.bytes &&
-	       (fxt_patterns_match(patterns, shown) || query_filter_has_short_name(patterns, plain, shown));
+	return shown.bytes > plain.bytes && (fxt_patterns_match(patterns, shown) ||
+	                                            fxt_patterns_match(patterns, scan->tables.strings[id]) ||
+	                                            query_filter_has_short_name(patterns, plain, shown));
 }
 
 bool *fxt_query_filter_names(const struct fxt_patterns *patterns, const struct fxt_scan *scan)
@@ -422,20 +437,50 @@ static bool query_filter_stay_inside(
 	return filter->from < filter->to;
 }
 
+void fxt_unfold(const struct fxt_scan *scan, const bool *names)
+{
+	for (size_t i = 0; scan->folded && names && i < scan->tables.string_count; i++)
+		scan->folded[i] &= !names[i];
+}
+
+/* Folds the functions of the library that the question is not about. Returns 0. */
+static int query_filter_fold(
+        const struct fxt_query_filter *query, struct fxt_scan *scan, const struct fxt_filter *filter)
+{
+	size_t count = scan->tables.string_count;
+	bool any = false;
+
+	if (!query->folds_library)
+		return 0;
+	scan->folded = fxt_allocate(count * sizeof(*scan->folded));
+	for (uint32_t id = 0; id < count; id++)
+		any |= scan->folded[id] = fxt_is_library_name(fxt_tables_plain(&scan->tables, id));
+	if (any) {
+		fxt_unfold(scan, filter->names);
+		fxt_unfold(scan, filter->under);
+		return 0;
+	}
+	free(scan->folded);
+	scan->folded = NULL;
+	return 0;
+}
+
 int fxt_query_filter_apply(const struct fxt_query_filter *query, struct fxt_scan *scan,
         struct fxt_filter *filter, char *error, size_t error_bytes)
 {
 	*filter = (struct fxt_filter){.to = UINT64_MAX, .least = query_filter_from_ns(scan, query->min_ns)};
 	scan->filter = NULL;
+	if (query->shortens_names)
+		fxt_tables_shorten(&scan->tables);
 	if (fxt_query_filter_is_all(query) && !(scan->cut.what & FXT_CUT_TIME))
-		return 0;
+		return query_filter_fold(query, scan, filter);
 	if (!query_filter_find_all(query, scan, filter, error, error_bytes) ||
 	        !query_filter_stay_inside(scan, filter, error, error_bytes)) {
 		fxt_filter_free(filter);
 		return -1;
 	}
 	scan->filter = filter;
-	return 0;
+	return query_filter_fold(query, scan, filter);
 }
 
 void fxt_filter_free(struct fxt_filter *filter)

@@ -36,6 +36,9 @@ struct fxt_query_filter {
 	struct fxt_patterns during;
 	uint64_t rank; /* for DURING; 0: all of them */
 	uint64_t min_ns;
+	/* Not what is chosen, but how it is shown: functions of the C++ library count in
+	 * their callers (fxt_scan.folded), and names of C++ are shortened. */
+	bool folds_library, shortens_names;
 };
 
 /* Takes over the value of an option. An option that is given twice means either value.
@@ -48,11 +51,15 @@ bool fxt_query_filter_is_all(const struct fxt_query_filter *query);
 /*
  * Makes a filter of a query, for one trace, and sets scan->filter. The filter is NULL if
  * everything is chosen and the trace was not cut to a time (cut.h); the time of a cut trace
- * is always chosen. Walks the trace to find the time of a function. Returns 0, or -1 with
+ * is always chosen. Also sets scan->folded and shortens the names, if asked for; functions
+ * that were chosen by name, module or file are not folded. Walks the trace to find the time of a function. Returns 0, or -1 with
  * one line in error[error_bytes] that names what the trace lacks; then there is no filter.
  */
 int fxt_query_filter_apply(const struct fxt_query_filter *query, struct fxt_scan *scan,
         struct fxt_filter *filter, char *error, size_t error_bytes);
+
+/* Hands out the calls of these functions (by id) after all: the question is about them. */
+void fxt_unfold(const struct fxt_scan *scan, const bool *names);
 
 void fxt_filter_free(struct fxt_filter *filter);
 void fxt_query_filter_free(struct fxt_query_filter *query);

@@ -304,6 +304,7 @@ void fxt_scan_free(struct fxt_scan *scan)
 	free(scan->ranges);
 	free(scan->blocks);
 	free(scan->out_of_order_of);
+	free(scan->folded);
 	fxt_spill_free(&scan->changes);
 	fxt_spill_free(&scan->strays);
 	fxt_spill_free(&scan->out_of_order);

@@ -134,6 +134,10 @@ struct fxt_scan {
 	 * sets it between scan and walk; the scan does not own it. */
 	const struct fxt_filter *filter;
 
+	/* Functions whose calls walks hand out only where no other call is around them, by
+	 * id; NULL: none (query_filter.h) */
+	bool *folded;
+
 	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,
 	        lost_name, overwritten_name, cost_name, elided_name, muted_name, killed_name,
 	        process_end_name, waited_name; /* ids of strings */

@@ -146,7 +146,7 @@ void fxt_walk_out_of_order(struct fxt_walker *w, const struct fxt_visitor *visit
 		if (!fxt_is_before(down_to, &place))
 			return;
 		fxt_walk_thread(w, visitor, state, thread);
-		fxt_walk_enter(stack, visitor, state, slice, false, w->filter);
+		fxt_walk_enter(stack, visitor, state, slice, false, w->filter, w->scan->folded);
 		stack->out_of_order_left--;
 	}
 }
@@ -179,7 +179,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 	if (w->stacks[slice.thread].out_of_order_left > 0)
 		fxt_walk_out_of_order(w, visitor, state, slice.thread, &place);
 	fxt_walk_thread(w, visitor, state, slice.thread);
-	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false, w->filter);
+	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false, w->filter, w->scan->folded);
 }
 
 /* ---- blocks ---- */
@@ -349,7 +349,8 @@ static void walk_begin_range(struct fxt_walker *w, const struct fxt_visitor *vis
 		qsort(contexts, count, sizeof(*contexts), walk_latest_first);
 	for (size_t i = 0; i < count; i++) {
 		fxt_walk_thread(w, visitor, state, contexts[i].thread);
-		fxt_walk_enter(&w->stacks[contexts[i].thread], visitor, state, &contexts[i], true, w->filter);
+		fxt_walk_enter(&w->stacks[contexts[i].thread], visitor, state, &contexts[i], true, w->filter,
+		        w->scan->folded);
 	}
 	free(contexts);
 }

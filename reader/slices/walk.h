@@ -23,6 +23,10 @@
  * With a filter (filter.h) only chosen slices are handed out, all of them by enter() and
  * leave(). A visitor that needs the unfiltered context sets walker->filter to NULL.
  *
+ * Folded functions (fxt_scan.folded) are not handed out where another call is around them.
+ * Their own time is then that of the nearest call around them that is handed out, and that
+ * call is the caller of the calls they make. So sums over all functions stay the same.
+ *
  * The walk is inlined into its caller, together with the functions of a constant visitor.
  * Two calls through pointers for each slice would take as long as all the rest.
  *
@@ -58,6 +62,7 @@ struct fxt_walk_frame {
 	uint64_t inside;       /* time covered by direct children; overlaps count once */
 	uint64_t calls;        /* direct children that are calls */
 	uint64_t all_calls;    /* calls at any depth inside; known in leave() */
+	uint64_t folded;       /* calls whose own time is part of this slice's */
 	uint64_t covered_from; /* start of the earliest child so far */
 	uint64_t word;         /* the visitor's own; at first 0, or the parent frame's word if this
 	                          one is hidden */
@@ -250,27 +255,43 @@ static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_pus
 	frame->slice.is_call = slice->is_call;
 	frame->slice.is_inherited = slice->is_inherited;
 	frame->slice.is_open = slice->is_open;
-	frame->inside = frame->calls = frame->all_calls = frame->word = 0;
+	frame->inside = frame->calls = frame->all_calls = frame->folded = frame->word = 0;
 	frame->covered_from = slice->end;
 	frame->is_context = is_context;
 	frame->is_hidden = frame->is_under = false;
 	return frame;
 }
 
+/* Decides whether a slice is part of the slice around it, and counts it there if so. */
+static inline __attribute__((always_inline)) bool fxt_walk_folds(
+        const bool *folded, const struct fxt_slice *slice, struct fxt_walk_frame *parent, bool is_context)
+{
+	if (!folded || !folded[slice->name] || !(slice->is_call || slice->is_inherited) ||
+	        !(parent->slice.is_call || parent->slice.is_inherited))
+		return false;
+	if (slice->is_call && !is_context) {
+		parent->folded++;
+		parent->all_calls++;
+	}
+	return true;
+}
+
 /* Without a filter, `filter` is the constant NULL. */
 static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stack *stack,
         const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context,
-        const struct fxt_filter *filter)
+        const struct fxt_filter *filter, const bool *folded)
 {
 	struct fxt_slice left = *slice;
 	struct fxt_walk_frame *frame;
 
+	if (filter && !fxt_filter_cut(filter, &left))
+		return;
+	if (fxt_walk_folds(folded, slice, fxt_walk_parent(stack, visitor, state, left.start), is_context))
+		return;
 	if (!filter) {
 		visitor->enter(state, fxt_walk_push(stack, visitor, state, slice, is_context));
 		return;
 	}
-	if (!fxt_filter_cut(filter, &left))
-		return;
 	frame = fxt_walk_push(stack, visitor, state, &left, is_context);
 	frame->is_under = frame[-1].is_under || (filter->under && filter->under[slice->name]);
 	frame->is_hidden = !fxt_filter_shows(filter, slice, frame->is_under);
@@ -299,6 +320,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 	bool is_call = fxt_scan_is_call(w->scan, category);
 	bool is_inherited = category == w->scan->inherited_category;
 	struct fxt_stack *stack = &w->stacks[thread];
+	const bool *folded = w->scan->folded;
 	uint64_t before = words[3 * (size_t)segment->calls - 1];
 
 	fxt_walk_thread(w, visitor, state, thread);
@@ -319,6 +341,8 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 			        start, end, offset, thread, name, category, is_call, is_inherited, false};
 			struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, start);
 
+			if (fxt_walk_folds(folded, &leaf, parent, false))
+				continue;
 			fxt_walk_count_inside(parent, &leaf);
 			parent->all_calls += is_call;
 			parent->covered_from = start;
@@ -336,7 +360,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 			if (stack->out_of_order_left > 0)
 				fxt_walk_out_of_order(w, visitor, state, thread, &place);
 		}
-		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->filter : NULL);
+		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->filter : NULL, folded);
 	}
 }
 

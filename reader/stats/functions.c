@@ -95,6 +95,7 @@ static void functions_add(struct fxt_function *sum, const struct fxt_function *f
 	sum->outermost_calls += f->outermost_calls;
 	sum->outermost_inside += f->outermost_inside;
 	sum->self_inside += f->self_inside;
+	sum->folded += f->folded;
 	sum->total_running += f->total_running;
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
 		sum->self_cpu[i] += f->self_cpu[i];
@@ -369,6 +370,7 @@ static inline void functions_leave(void *state, const struct fxt_walk_frame *fra
 	f->self -= frame->inside; /* a context adds only this: the walker of the slice's own
 	                             range counts the slice itself */
 	f->self_inside += frame->calls;
+	f->folded += frame->folded;
 	if ((frame->word - 1) & 1)
 		f->outermost_inside += frame->all_calls;
 }
@@ -522,7 +524,7 @@ struct fxt_corrected fxt_corrected_total(const struct fxt_function *f, const str
 
 struct fxt_corrected fxt_corrected_self(const struct fxt_function *f, const struct fxt_call_cost *cost)
 {
-	double calls = (double)f->calls, inside = (double)f->self_inside;
+	double calls = (double)(f->calls + f->folded), inside = (double)(f->self_inside + f->folded);
 
 	return functions_corrected(f->self,
 	        calls * (double)cost->within_ps + inside * (double)cost->around_ps,

@@ -37,6 +37,7 @@ struct fxt_function {
 	uint64_t outermost_calls, outermost_inside; /* for `total`: the calls it counts, and
 	                                               all calls inside these */
 	uint64_t self_inside;                       /* calls directly inside */
+	uint64_t folded;                            /* calls whose own time is part of self */
 	uint64_t min;
 	uint64_t max;
 	uint64_t total_running;            /* part of total, including the tracer's waits,

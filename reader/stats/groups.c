@@ -110,6 +110,7 @@ int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum
 			fxt_query_filter_explain(of, scan, error, error_bytes);
 			return -1;
 		}
+		fxt_unfold(scan, groups->of);
 		break;
 	default:
 		groups->grouping.by = FXT_BY_FUNCTION;

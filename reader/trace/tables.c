@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "cxx_names.h"
 #include "text.h"
 #include "writer/engine/loss.h"
 #include "writer/format/thread_object.h"
@@ -193,6 +194,18 @@ void fxt_tables_init_noting(struct fxt_tables *t, struct fxt_spill *changes)
 	tables_fill(t);
 }
 
+/* Puts back the full texts. */
+static void tables_free_short(struct fxt_tables *t)
+{
+	for (size_t i = 0; i < t->full_count; i++) {
+		if (!t->full[i].data)
+			continue;
+		free((char *)t->strings[i].data);
+		t->strings[i] = t->full[i];
+	}
+	free(t->full);
+}
+
 void fxt_tables_free(struct fxt_tables *t)
 {
 	for (size_t i = 0; i < t->provider_count; i++) {
@@ -205,6 +218,7 @@ void fxt_tables_free(struct fxt_tables *t)
 	free(t->providers);
 	if (t->viewed)
 		return;
+	tables_free_short(t);
 	/* An identity's text is that of its name, or its own. */
 	for (size_t i = 0; i < t->identity_count; i++) {
 		t->strings[t->identities[i].id] = (struct fxt_span){0};
@@ -225,6 +239,43 @@ void fxt_tables_free(struct fxt_tables *t)
 	fxt_index_free(&t->identity_index);
 }
 
+/* ---- shortened names ---- */
+
+/* Shortens a name, and keeps what tells a namesake apart behind it. */
+static struct fxt_span tables_short_text(const struct fxt_tables *t, uint32_t id)
+{
+	struct fxt_span shown = t->strings[id], name = fxt_tables_plain(t, id);
+	size_t behind = shown.bytes - name.bytes, bytes;
+	char *text = fxt_cxx_name_shorten(name, &bytes);
+
+	if (!text)
+		return (struct fxt_span){0};
+	text = fxt_resize(text, bytes + behind + 1, 1);
+	if (behind > 0)
+		memcpy(text + bytes, shown.data + name.bytes, behind);
+	return (struct fxt_span){text, bytes + behind};
+}
+
+void fxt_tables_shorten(struct fxt_tables *t)
+{
+	size_t count = t->string_count;
+	struct fxt_span *full = fxt_allocate(count * sizeof(*full));
+
+	/* All texts are shortened before any is replaced: a namesake's begins with the name. */
+	for (uint32_t id = 0; id < count; id++)
+		full[id] = tables_short_text(t, id);
+	for (uint32_t id = 0; id < count; id++) {
+		struct fxt_span text = full[id];
+
+		if (!text.data)
+			continue;
+		full[id] = t->strings[id];
+		t->strings[id] = text;
+	}
+	t->full = full;
+	t->full_count = count;
+}
+
 /* ---- strings and threads ---- */
 
 uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text)
@@ -233,7 +284,7 @@ uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text)
 
 	for (struct fxt_probe probe = fxt_probe(&t->string_index, hash);
 	        fxt_probe_next(&t->string_index, &probe);) {
-		if (fxt_spans_equal(t->strings[probe.id], text))
+		if (fxt_spans_equal(fxt_tables_full(t, probe.id), text))
 			return probe.id;
 	}
 	if (t->viewed)

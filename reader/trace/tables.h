@@ -98,6 +98,11 @@ struct fxt_tables {
 	uint32_t *settled; /* by string, the string that stands for the same function
 	                      (namesakes.h); NULL: each is its own */
 
+	/* By id, the texts of strings that were shortened; no data: not this one. NULL: none
+	 * was. The shortened text is in `strings` and owned here. */
+	struct fxt_span *full;
+	size_t full_count; /* later strings are not shortened */
+
 	/* Tables of the same trace that are settled, or NULL: identified functions get
 	 * their texts. Must outlive these tables. */
 	const struct fxt_tables *settled_by;
@@ -162,12 +167,22 @@ static inline uint32_t fxt_tables_settled(const struct fxt_tables *t, uint32_t i
 	return t->settled ? t->settled[id] : id;
 }
 
+/* Shortens the names of C++ functions (cxx_names.h): the texts in `strings` are then for
+ * people. Names are still found by their full text, and functions in full and in short. */
+void fxt_tables_shorten(struct fxt_tables *t);
+
+/* The text of a string as it was before it was shortened. */
+static inline struct fxt_span fxt_tables_full(const struct fxt_tables *t, uint32_t id)
+{
+	return id < t->full_count && t->full[id].data ? t->full[id] : t->strings[id];
+}
+
 /* The text of a string, for a function its name as recorded. */
 static inline struct fxt_span fxt_tables_plain(const struct fxt_tables *t, uint32_t id)
 {
 	const struct fxt_identity *identity = fxt_tables_identity(t, id);
 
-	return t->strings[identity ? identity->name : id];
+	return fxt_tables_full(t, identity ? identity->name : id);
 }
 
 /* A provider by its id, NULL if it has not appeared. */

@@ -322,7 +322,7 @@ timeline()
 	END
 	${CXX:-g++} -O0 -g -finstrument-functions -o names names.cc
 	fxtrun ./names
-	fxt html trace.fxt
+	fxt html --library --full-names trace.fxt
 	for width in 1024 1280 1920; do
 		width=$width browse trace.html <<-'END'
 			for (const box of document.querySelectorAll('.wide'))

@@ -1,11 +1,12 @@
 /*
  * The choice of a part of a trace: patterns, durations, and the filter of a walk. Its sums
- * are those of a trace with nothing else, its slices cut by hand.
+ * are those of a trace with nothing else, its slices cut by hand. Also the names of C++.
  */
 #include "random.h"
 #include "trace.h"
 
 #include "reader/slices/query_filter.h"
+#include "reader/trace/cxx_names.h"
 #include "reader/trace/duration.h"
 #include "reader/stats/functions.h"
 #include "reader/stats/slowest.h"
@@ -49,6 +50,12 @@ static void patterns(void **state)
 	        {"work", "(anonymous namespace)::work", true},
 	        {"run", "work(void (*)(int))::{lambda(int)#1}::run(int)", true},
 	        {"work", "work(int) [clone .constprop.0]", true},
+	        {"std::sort", "void std::sort<int*>(int*, int*)", true},
+	        {"std::sort<int*>", "void std::sort<int*>(int*, int*)", true},
+	        {"std::so", "void std::sort<int*>(int*, int*)", false},
+	        {"int", "void std::sort<int*>(int*, int*)", false},
+	        {"a::collect", "std::vector<int> a::collect<int>(int)", true},
+	        {"std::vector", "std::vector<int> a::collect<int>(int)", false},
 	        {"f[x]", "f[x]", true},
 	        {"lock", "a::lock", true},
 	        {"waiter", "pthread_mutex_unlock: wakes a waiter", false},
@@ -132,12 +139,13 @@ static void wrong_values(void **state)
 
 /* ---- random traces ---- */
 
-enum { NAMES = 5, THREADS = 3, SLICES_MAX = 400 };
+enum { NAMES = 5, THREADS = 3, SLICES_MAX = 400, DEPTH = 4 };
 
 struct made {
 	uint64_t start, end;
 	unsigned thread, name;
-	bool is_under; /* a slice of name 1, or inside one */
+	bool is_under;   /* a slice of name 1, or inside one */
+	bool has_caller; /* inside another slice */
 };
 
 static struct made slices[SLICES_MAX];
@@ -146,7 +154,7 @@ static size_t slice_count;
 /* A slice, and before it what is inside. */
 static void make_slices(unsigned thread, uint64_t start, uint64_t end, unsigned depth, bool is_under)
 {
-	struct made made = {start, end, thread, (unsigned)random_below(NAMES), is_under};
+	struct made made = {start, end, thread, (unsigned)random_below(NAMES), is_under, depth < DEPTH};
 
 	made.is_under |= made.name == 1;
 	while (depth > 0 && start < end && slice_count < SLICES_MAX - 20) {
@@ -256,7 +264,7 @@ static void make_trace(struct opened *opened, uint64_t round)
 	slice_count = 0;
 	for (unsigned thread = 0; thread < THREADS; thread++)
 		for (uint64_t at = 1000; at < 1100; at += 25)
-			make_slices(thread, at, at + random_below(25), 4, false);
+			make_slices(thread, at, at + random_below(25), DEPTH, false);
 	begin_names();
 	for (size_t i = 0; i < slice_count; i++)
 		put_slice(&slices[i]);
@@ -341,6 +349,163 @@ static void hidden_functions(void **state)
 					        chosen_sums[thread][name].calls, calls[thread][name]);
 		close_trace(&all);
 	}
+}
+
+/* ---- folded functions ---- */
+
+/* What names no more than the calls inside tell: folded calls are among them. */
+static uint64_t forget_folded(struct fxt_function all[THREADS][NAMES])
+{
+	uint64_t folded = 0;
+
+	for (unsigned thread = 0; thread < THREADS; thread++) {
+		for (unsigned name = 0; name < NAMES; name++) {
+			folded += all[thread][name].folded;
+			all[thread][name].folded = all[thread][name].outermost_inside = 0;
+		}
+	}
+	return folded;
+}
+
+/* Calls of folded functions that have a caller: the sums of a trace without them, over all
+ * of it or a part of its time. */
+static void folded_functions(void **state)
+{
+	(void)state;
+	for (uint64_t round = 0; round < 300; round++) {
+		struct opened all, part;
+		struct fxt_query_filter choice = {0};
+		uint64_t from = random_below(60), to = from + 1 + random_below(60), left_out = 0;
+		bool by_time = round & 1, is_between = true;
+
+		make_trace(&all, round);
+		all.scan.folded = fxt_allocate(all.scan.tables.string_count * sizeof(bool));
+		for (unsigned i = 0; i < 2; i++)
+			all.scan.folded[fxt_tables_intern(&all.scan.tables, fxt_span(i ? "b" : "d"))] = true;
+		if (by_time)
+			choose(&choice, FXT_CHOOSE_TIME, "%" PRIu64 "ns..%" PRIu64 "ns", from, to);
+		from = by_time ? from + all.scan.start : 0;
+		to = by_time ? to + all.scan.start : UINT64_MAX;
+		sums_under(&all, &choice);
+		begin_names();
+		for (size_t i = 0; i < slice_count; i++) {
+			struct made s = slices[i];
+			bool is_folded = s.has_caller && (s.name == 1 || s.name == 3);
+
+			/* A slice at the very end of its caller may be in the time without
+			 * it. */
+			is_between &= s.end != from;
+			if (by_time && !(s.start < to && (s.end > from || s.start >= from)))
+				continue;
+			left_out += is_folded;
+			s.start = s.start < from ? from : s.start;
+			s.end = s.end > to ? to : s.end;
+			if (!is_folded)
+				put_slice(&s);
+		}
+		open_trace(&part);
+		sums_of(&part, sums);
+		if (is_between && (forget_folded(chosen_sums) != left_out || forget_folded(sums) != 0 ||
+		                          memcmp(sums, chosen_sums, sizeof(sums)) != 0))
+			fail_msg("round %" PRIu64, round);
+		close_trace(&part);
+		close_trace(&all);
+	}
+}
+
+/* ---- the names of C++ ---- */
+
+static void library_names(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_library;
+	} cases[] = {
+	        {"std::thread::join()", true},
+	        {"void std::__invoke_impl<void, main::{lambda()#1}>(std::__invoke_other)", true},
+	        {"void (*&std::__get_helper<0ul, void (*)(int)>(std::_Tuple_impl<0ul>&))(int)", true},
+	        {"bool std::operator< <char>(std::string const&, char const*)", true},
+	        {"std::vector<int>::operator[](unsigned long)", true},
+	        {"decltype(auto) std::visit<f, v>(f&&, v&)", true},
+	        {"__gnu_cxx::new_allocator<int>::allocate(unsigned long, void const*)", true},
+	        {"__gthread_mutex_lock(pthread_mutex_t*)", true},
+	        {"non-virtual thunk to std::basic_iostream<char>::~basic_iostream()", true},
+	        {"operator new(unsigned long, void*)", true},
+	        {"operator new(unsigned long)", false},
+	        {"main", false},
+	        {"std", false},
+	        {"std::vector<int> collect<int>(int)", false},
+	        {"std::ostream& operator<< <int>(std::ostream&, row<int> const&)", false},
+	        {"operator<<(std::ostream&, row const&)", false},
+	        {"row::operator std::string() const", false},
+	        {"work(std::vector<int, std::allocator<int> >&)", false},
+	        {"mine::std::work()", false},
+	        {"stdx::work()", false},
+	        {"main::{lambda(std::string)#1}::operator()(std::string) const", false},
+	        {"(anonymous namespace)::work(std::string)", false},
+	        {"std::vector<int> (anonymous namespace)::work<int>(int)", false},
+	        {"boost::function<void ()>::operator()() const", false},
+	        {"", false},
+	        {"std::<<<<", true},
+	        {"((((((::", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (fxt_is_library_name(fxt_span(cases[i].name)) != cases[i].is_library)
+			fail_msg("%s", cases[i].name);
+}
+
+static void short_names(void **state)
+{
+	static const struct {
+		const char *name, *expected;
+	} cases[] = {
+	        {"f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)",
+	                "f(std::string const&)"},
+	        {"f(std::basic_string_view<wchar_t, std::char_traits<wchar_t> >)", "f(std::wstring_view)"},
+	        {"f(std::vector<std::vector<int, std::allocator<int> >, "
+	         "std::allocator<std::vector<int, std::allocator<int> > > >)",
+	                "f(std::vector<std::vector<int>>)"},
+	        {"std::map<int, A, std::less<int>, std::allocator<std::pair<int const, A> > >::at(int "
+	         "const&)",
+	                "std::map<int, A>::at(int const&)"},
+	        {"f(std::map<int, A, std::less<int>, pool<int> >)",
+	                "f(std::map<int, A, std::less<int>, pool<int>>)"},
+	        {"f(std::set<int, std::greater<int>, std::allocator<int> >)",
+	                "f(std::set<int, std::greater<int>>)"},
+	        {"f(std::unordered_map<K, V, std::hash<K>, std::equal_to<K>, "
+	         "std::allocator<std::pair<K const, V> > >)",
+	                "f(std::unordered_map<K, V>)"},
+	        {"std::basic_ostream<char, std::char_traits<char> >& operator<< <int>"
+	         "(std::basic_ostream<char, std::char_traits<char> >&, A<int>)",
+	                "std::ostream& operator<< <int>(std::ostream&, A<int>)"},
+	        {"std::unique_ptr<A, std::default_delete<A> >::operator->() const",
+	                "std::unique_ptr<A>::operator->() const"},
+	        {"f(std::unique_ptr<A, closer>)", NULL},
+	        {"f(my::vector<int, std::allocator<int> >)", "f(my::vector<int, std::allocator<int>>)"},
+	        {"void std::sort<int*, std::less<int> >(int*, int*, std::less<int>)",
+	                "void std::sort<int*, std::less<int>>(int*, int*, std::less<int>)"},
+	        {"std::__1::vector<int, std::__1::allocator<int> >::size()", "std::vector<int>::size()"},
+	        {"main", NULL},
+	        {"std::vector<int, std::allocator<int>", NULL},
+	        {"std::f(a>b, x", NULL},
+	};
+	char deep[1000] = "std::";
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		size_t bytes = 0;
+		char *text = fxt_cxx_name_shorten(fxt_span(cases[i].name), &bytes);
+		const char *expected = cases[i].expected;
+
+		if (!text != !expected ||
+		        (text && (strlen(expected) != bytes || memcmp(text, expected, bytes))))
+			fail_msg("%s: %.*s", cases[i].name, (int)bytes, text ? text : "");
+		free(text);
+	}
+	memset(deep + 5, '<', 990);
+	assert_null(fxt_cxx_name_shorten(fxt_span(deep), &(size_t){0}));
 }
 
 /* ---- the longest ---- */
@@ -440,6 +605,9 @@ int main(void)
 	        cmocka_unit_test(wrong_values),
 	        cmocka_unit_test(parts_of_traces),
 	        cmocka_unit_test(hidden_functions),
+	        cmocka_unit_test(folded_functions),
+	        cmocka_unit_test(library_names),
+	        cmocka_unit_test(short_names),
 	        cmocka_unit_test(longest),
 	        cmocka_unit_test(complaints),
 	};
