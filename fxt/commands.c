@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "completion.h"
 #include "named.h"
 #include "reader/trace/cursor.h"
 #include "reader/slices/nearest.h"
@@ -91,6 +92,10 @@ int fxt_option(int argc, char **argv, const struct option *options, const char *
 {
 	char letters[128];
 
+	if (fxt_completion_is_asked(argc, argv)) {
+		fxt_completion_print(options, help);
+		exit(FXT_DONE);
+	}
 	command_find_letters(options, letters);
 	int option = getopt_long(argc, argv, letters, options, NULL);
 

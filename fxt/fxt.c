@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
+#include "completion.h"
 #include "reader/slices/nearest.h"
 #include "terminal.h"
 
@@ -57,6 +58,13 @@ static int choose_command(int argc, char **argv)
 	if (argc < 2) {
 		print_help(stderr);
 		return FXT_FAILED;
+	}
+	if (fxt_completion_is_asked(argc, argv)) {
+		for (int i = 0; i < COMMANDS; i++)
+			printf("%s\t\t%s\n", commands[i].name, commands[i].summary);
+		puts("help\t\ttells more about a command\n--help\t\tshow the commands\n--version\t\tshow the "
+		     "version");
+		return FXT_DONE;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		puts("fxt " FXT_VERSION);

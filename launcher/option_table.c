@@ -725,6 +725,18 @@ int fxt_option_print(const struct fxt_option *option)
 	                        option->argument ? option->argument : "");
 }
 
+void fxt_option_print_completion(const struct fxt_option *o, const char *help)
+{
+	const char *argument = o->argument && !o->is_optional ? o->argument : "";
+
+	if (o->letter)
+		printf("-%c\t%s\t%s\n", o->letter, argument, help);
+	printf("--%s%s\t%s\t%s\n", o->name, *argument ? "=" : "", argument, help);
+	for (size_t i = 0; i < o->word_count; i++)
+		if (o->words[i])
+			printf("--%s=%s\t\t%s\n", o->name, o->words[i], help);
+}
+
 void fxt_help_print(const char *text, int column, int indent)
 {
 	enum { WIDTH = 80 };

@@ -111,6 +111,13 @@ const char *fxt_option_write_categories(json_t *params, const char *field, const
 /* Prints an option as --help shows it. Returns the number of characters. */
 int fxt_option_print(const struct fxt_option *option);
 
+/*
+ * Prints an option for shells to complete (completion/), and each of its words: a line has
+ * the word, the argument as --help shows it, and what it does, separated by tabs. An option
+ * with a letter has a line for that, too.
+ */
+void fxt_option_print_completion(const struct fxt_option *option, const char *help);
+
 /* Prints text in lines that begin in column `indent`; the first one follows `column`
  * characters that were printed already. */
 void fxt_help_print(const char *text, int column, int indent);

@@ -51,6 +51,13 @@ viewer   npm                         npm              nodejs-npm        npm
 viewer   chromium                    chromium         chromium          chromium
 viewer   go                          golang-go        golang            go
 viewer   sqlite3                     sqlite3          sqlite            sqlite
+viewer   zsh                         zsh              zsh               zsh
+viewer   fish                        fish             fish              fish
+viewer   cmake                       cmake            cmake             cmake
+viewer   ccache                      ccache           ccache            ccache
+viewer   automake                    automake         automake          automake
+viewer   libtoolize                  libtool          libtool           libtool
+viewer   pkg-config                  pkgconf          pkgconf-pkg-config pkgconf
 pictures chromium                    chromium         chromium          chromium
 pictures tmux                        tmux             tmux              tmux
 pictures aha                         aha              aha               aha

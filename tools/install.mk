@@ -1,4 +1,8 @@
-# make install and make uninstall: programs, library, pages.
+# make install and make uninstall: programs, library, pages, and the completion of shells.
+
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 # What is installed, a line each: mode or "link", file or the link's contents, place.
 define installed
@@ -13,6 +17,13 @@ link fxt-cc $(BINDIR)/fxt-c++
 644 doc/fxt.1 $(MANDIR)/fxt.1
 644 doc/fxt-cc.1 $(MANDIR)/fxt-cc.1
 link fxt-cc.1 $(MANDIR)/fxt-c++.1
+644 completion/fxt.bash $(BASHDIR)/fxt
+link fxt $(BASHDIR)/fxtrun
+link fxt $(BASHDIR)/fxtctl
+644 completion/_fxt $(ZSHDIR)/_fxt
+644 completion/fxt.fish $(FISHDIR)/fxt.fish
+link fxt.fish $(FISHDIR)/fxtrun.fish
+link fxt.fish $(FISHDIR)/fxtctl.fish
 644 LICENSE $(DOCDIR)/LICENSE
 644 README.md $(DOCDIR)/README.md
 endef

@@ -96,6 +96,26 @@ static const struct command *fxtctl_find_command(const char *name)
 	fxt_client_fail(2, "%s: no such command; fxtctl --help lists them all", name);
 }
 
+/* Prints what a shell completes (fxt_option_print_completion()): the commands, or the options
+ * of one, and the options that all take. */
+static void fxtctl_print_completion(const char *name)
+{
+	unsigned takers = FXTCTL_ANY;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!name)
+			printf("%s\t\t%s\n", commands[i].name, commands[i].help);
+		else if (strcmp(name, commands[i].name) == 0)
+			takers |= commands[i].options;
+	for (unsigned i = 0; i < fxt_option_count; i++) {
+		const struct fxt_option *option = &fxt_option_table[i];
+		const char *help = option->takers == FXTCTL_ANY ? option->fxtctl_help : option->help;
+
+		if (option->takers & takers)
+			fxt_option_print_completion(option, help ? help : "");
+	}
+}
+
 /* An option as it was given. */
 struct given {
 	const struct fxt_option *option;
@@ -157,6 +177,10 @@ int main(int argc, char **argv)
 	const struct command *command;
 	int value;
 
+	if (argc > 1 && argc <= 3 && strcmp(argv[argc - 1], "--completion") == 0) {
+		fxtctl_print_completion(argc == 3 ? argv[1] : NULL);
+		return 0;
+	}
 	fxt_getopt_fill(&tables, true);
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, tables.letters, tables.options, NULL)) != -1) {

@@ -235,3 +235,10 @@ void fxt_command_line_help(void)
 	printf("\nThe exit status is the program's (128+n: ended by signal n), or 125: fxtrun\n"
 	       "failed, 126: the program cannot be executed, 127: it was not found.\n");
 }
+
+void fxt_command_line_completion(void)
+{
+	for (unsigned i = 0; i < fxt_option_count; i++)
+		if (fxt_option_table[i].help)
+			fxt_option_print_completion(&fxt_option_table[i], fxt_option_table[i].help);
+}

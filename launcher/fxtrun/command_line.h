@@ -18,4 +18,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 /* Prints the text of --help. */
 void fxt_command_line_help(void);
 
+/* Prints the options for shells to complete (fxt_option_print_completion()). */
+void fxt_command_line_completion(void);
+
 #endif

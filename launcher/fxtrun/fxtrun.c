@@ -98,6 +98,10 @@ int main(int argc, char **argv)
 		fxt_calibration_calls();
 		return 0;
 	}
+	if (argc == 2 && strcmp(argv[1], "--completion") == 0) {
+		fxt_command_line_completion();
+		return 0;
+	}
 	switch (fxt_command_line_parse(&run.options, argc, argv, error, sizeof(error))) {
 	case FXT_COMMAND_LINE_RUN:
 		break;
