@@ -15,9 +15,9 @@ static const char help[] =
         "\n"
         "Prints the end of a trace: what killed its processes, and for each thread the\n"
         "calls and waits that had not ended, the innermost first, with the time since\n"
-        "they began; then the calls that ended last.\n"
+        "they began; then the calls that ended last, and the last alerts.\n"
         "\n"
-        "  -n, --limit=N        the last N calls that ended [5]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+        "  -n, --limit=N        the last N calls that ended, and alerts [5]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
                 FXT_HELP_FILE;
 
 enum { CALLS = 5 };
@@ -36,14 +36,21 @@ static const struct fxt_column ended_columns[] = {
         {"name", "the last calls", FXT_COLUMN_TEXT, 0},
         {"at", "at", FXT_COLUMN_TEXT, 1},
 };
+static const struct fxt_column alert_columns[] = {
+        {"ago_ns", "raised before", FXT_COLUMN_TIME, 0},
+        {"start_ns", "at", FXT_COLUMN_TIME, 0},
+        {"name", "the last alerts", FXT_COLUMN_TEXT, 0},
+};
 enum { OPEN_COLUMNS = sizeof(open_columns) / sizeof(*open_columns) };
 enum { ENDED_COLUMNS = sizeof(ended_columns) / sizeof(*ended_columns) };
+enum { ALERT_COLUMNS = sizeof(alert_columns) / sizeof(*alert_columns) };
 
 /* The state that is kept of a thread. */
 struct last_thread {
-	struct fxt_slice *open;  /* the outermost first */
-	struct fxt_slice *ended; /* the last one first */
-	size_t open_count, open_room, ended_count, ended_room;
+	struct fxt_slice *open;   /* the outermost first */
+	struct fxt_slice *ended;  /* the last one first */
+	struct fxt_slice *alerts; /* the same */
+	size_t open_count, open_room, ended_count, ended_room, alert_count, alert_room;
 	uint64_t latest; /* the latest time of any of them */
 };
 
@@ -74,6 +81,10 @@ static void last_add(struct last *last, const struct fxt_slice *slice)
 	} else if (thread->ended_count < last->limit && slice->is_call) {
 		fxt_make_room(thread->ended, thread->ended_count, thread->ended_room);
 		thread->ended[thread->ended_count++] = *slice;
+	} else if (thread->alert_count < last->limit && slice->category == last->scan->alert_category &&
+	           !slice->is_call) {
+		fxt_make_room(thread->alerts, thread->alert_count, thread->alert_room);
+		thread->alerts[thread->alert_count++] = *slice;
 	}
 }
 
@@ -213,6 +224,16 @@ static void last_print_ended(const struct last *last, const struct fxt_slice *sl
 	fxt_describe_free(&place);
 }
 
+static void last_print_alert(const struct last *last, const struct fxt_slice *alert, uint64_t end)
+{
+	uint64_t ns = fxt_scan_ns(last->scan, alert->start);
+	uint64_t start = fxt_scan_ns(last->scan, last->scan->start);
+
+	fxt_table_row((struct fxt_cell[ALERT_COLUMNS]){fxt_cell_number((double)(end > ns ? end - ns : 0)),
+	        fxt_cell_number((double)(ns - start)),
+	        fxt_cell_text(last->scan->tables.strings[alert->name])});
+}
+
 /* `others`: how many more threads have the same open calls. */
 static void last_print_thread(const struct last *last, uint32_t id, size_t others)
 {
@@ -239,6 +260,12 @@ static void last_print_thread(const struct last *last, uint32_t id, size_t other
 		fxt_table_begin("ended", one, ended_columns, ENDED_COLUMNS);
 		for (size_t i = 0; i < thread->ended_count; i++)
 			last_print_ended(last, &thread->ended[i], end);
+		fxt_table_end();
+	}
+	if (thread->alert_count > 0) {
+		fxt_table_begin("alerts", one, alert_columns, ALERT_COLUMNS);
+		for (size_t i = 0; i < thread->alert_count; i++)
+			last_print_alert(last, &thread->alerts[i], end);
 		fxt_table_end();
 	}
 	free(one);
@@ -308,7 +335,9 @@ static void last_print_threads(const struct last *last)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < last->scan->thread_count; i++)
-		if (last->threads[i].open_count + last->threads[i].ended_count > 0)
+		if (last->threads[i].open_count + last->threads[i].ended_count +
+		                last->threads[i].alert_count >
+		        0)
 			order[count++] = i;
 	qsort_r(order, count, sizeof(*order), last_compare, last->threads);
 	if (fxt_print_format() == FXT_FORMAT_TEXT) {
@@ -339,6 +368,7 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 	for (size_t i = 0; i < scan->thread_count; i++) {
 		free(last.threads[i].open);
 		free(last.threads[i].ended);
+		free(last.threads[i].alerts);
 	}
 	free(last.threads);
 	return status;

@@ -216,7 +216,7 @@ void fxt_lines_print(
 {
 	bool times = of_tracer || !l->is_corrected;
 	struct fxt_column columns[FXT_LINE_CELLS];
-	const char *title = of_tracer ? "not calls: waits, children and the tracer itself"
+	const char *title = of_tracer ? "not calls: waits, alerts, children and the tracer itself"
 	                              : kinds[l->groups->group].title;
 	size_t column_count = lines_columns(l, columns, title, times), count;
 	struct fxt_line *lines = fxt_lines_sort(l, functions, of_tracer, &count);

@@ -17,8 +17,8 @@ static const char help[] =
         "\n"
         "Prints calls in the order of time, indented below their callers, each with the\n"
         "time since the trace's start and its duration; a call with others inside it has\n"
-        "its duration where it ends. Waits, losses, and times in which a thread was not\n"
-        "on a CPU have lines of their own.\n"
+        "its duration where it ends. Waits, alerts, losses, and times in which a thread\n"
+        "was not on a CPU have lines of their own.\n"
         "\n"
         "  -n, --limit=N        the first N lines [all]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
@@ -79,6 +79,8 @@ static const char *replay_kind(const struct replay *r, const struct fxt_playback
 		return "inherited";
 	if (event->slice.category == r->scan->sync_category)
 		return "wait";
+	if (event->slice.category == r->scan->alert_category)
+		return "alert";
 	return event->slice.category == r->scan->tracer_category ? "tracer" : "event";
 }
 

@@ -229,6 +229,8 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	scan->call_category = fxt_tables_intern(&scan->tables, fxt_span("function"));
 	scan->inherited_category = fxt_tables_intern(&scan->tables, fxt_span(FXT_INHERITED_CATEGORY));
 	scan->sync_category = fxt_tables_intern(&scan->tables, fxt_span("sync"));
+	scan->alert_category = fxt_tables_intern(&scan->tables, fxt_span("alert"));
+	scan->alert_name = scan->alert_category;
 	scan->lost_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_LOST));
 	scan->overwritten_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_OVERWRITTEN));
 	scan->cost_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_CALL_COST_EVENT));

@@ -16,6 +16,8 @@
  *     without a begin is counted and dropped. Viewers do the same: an end of a thread ends
  *     the slice that began last, whatever their names.
  *
+ *   - an alert of the program, which is an instant: a slice of no length.
+ *
  * Indices of strings and threads may change their meaning along the file. Every change is
  * noted, to be undone on the way back. For each boundary of two ranges the scan records
  * which calls are open there, so ranges can be walked independently, by several threads at
@@ -139,8 +141,8 @@ struct fxt_scan {
 	bool *folded;
 
 	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,
-	        lost_name, overwritten_name, cost_name, elided_name, muted_name, killed_name,
-	        process_end_name, waited_name; /* ids of strings */
+	        alert_category, lost_name, overwritten_name, cost_name, elided_name, muted_name, killed_name,
+	        alert_name, process_end_name, waited_name; /* ids of strings */
 };
 
 /* Sizes that replace the defaults, so that a small trace has several of everything. */

@@ -1,5 +1,8 @@
+#include <stdio.h>
 #include "reader/time/faults.h"
 #include "scanner.h"
+
+enum { FXT_ALERT_TEXT_BYTES = 256 }; /* the agent writes fewer */
 
 static void scan_on_cost(struct fxt_scan *scan, const struct fxt_view *view)
 {
@@ -19,6 +22,28 @@ static void scan_on_loss(struct fxt_scan *scan, const struct fxt_view *view)
 
 	if (fxt_tables_loss(&scan->tables, view, &loss))
 		*(loss.is_overwritten ? &scan->records_overwritten : &scan->records_lost) += loss.records;
+}
+
+/* Takes an alert of the program (fxt_alert()) as a slice of no length, so that it is shown
+ * where it was raised. It has a category of its own: it is neither a call nor a wait. */
+static void scan_on_alert(struct fxt_scanner *s, const struct fxt_view *view, struct fxt_slice slice)
+{
+	struct fxt_tables *tables = &s->scan->tables;
+	struct fxt_argument name;
+	char text[FXT_ALERT_TEXT_BYTES];
+
+	if (!fxt_tables_argument(tables, view, "name", &name) || name.type != FXT_ARGUMENT_STRING)
+		return;
+	struct fxt_span of = fxt_tables_text(tables, name.value.string);
+	int bytes = snprintf(text, sizeof(text), "alert: %.*s",
+	        of.bytes < sizeof(text) ? (int)of.bytes : (int)sizeof(text), of.data);
+
+	slice.end = slice.start;
+	slice.category = s->scan->alert_category;
+	slice.is_call = false;
+	slice.name = fxt_tables_intern(tables,
+	        (struct fxt_span){text, (size_t)bytes < sizeof(text) ? (size_t)bytes : sizeof(text) - 1});
+	fxt_spill_add(&s->scan->out_of_order, &slice);
 }
 
 static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, const struct fxt_view *view)
@@ -57,6 +82,8 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 		        (slice.category == scan->tracer_category && slice.name == scan->process_end_name))
 			fxt_marks_add_death(
 			        &s->marks, scan->tables.threads[slice.thread].process, slice.start);
+		if (slice.category == scan->process_category && slice.name == scan->alert_name)
+			scan_on_alert(s, view, slice);
 		break;
 	default:
 		break;

@@ -6,7 +6,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all moments/causes moments/faults moments/convoy moments/blocks threads/deadlock
+	compiled_for_all moments/causes moments/faults moments/convoy moments/blocks moments/alerts threads/deadlock
 }
 
 # Leaves in right the causes that a run of the program has right by the clocks, and dies of
@@ -135,6 +135,36 @@ in_rows()
 	fxt threads --csv part.fxt | rows threads page_faults | diff <(cut -f 2 rows | sed 1d) -
 	fxt merge -o both.fxt streaming.fxt circular.fxt
 	diff <(drawn both.fxt) <({ drawn streaming.fxt && drawn circular.fxt; } | sort -t "$(printf '\t')" -k 2 -nr)
+}
+
+@test "replay, last, report and html show a program's alerts, on its thread at the time by its clock" {
+	fxtrun -o trace.fxt alerts >raised
+	sound trace.fxt
+	[ "$(wc -l <raised)" = 6 ]
+	fxt replay --csv trace.fxt | rows replay kind start_ns koid depth what | grep -P '^alert\t' >replayed
+	# Each clock is known to a thousandth: times from one alert to another are compared.
+	python3 - raised replayed <<-'END'
+		import sys
+		raised = [line.rstrip("\n").split("\t") for line in open(sys.argv[1])]
+		shown = [line.rstrip("\n").split("\t") for line in open(sys.argv[2])]
+		assert [(tid, "alert: " + name) for tid, _, _, name in raised] == [(koid, what) for _, _, koid, _, what in shown], shown
+		assert all(depth == "1" for _, _, _, depth, _ in shown), shown
+		first = raised[0], int(shown[0][1])
+		for (_, before, behind, _), (_, at, _, _, _) in zip(raised[1:], shown[1:]):
+		    since, slack = int(at) - first[1], (int(at) - first[1]) // 1000 + 1000
+		    assert int(before) - int(first[0][2]) - slack <= since <= int(behind) - int(first[0][1]) + slack, (at, raised)
+	END
+	fxt replay trace.fxt | grep -c '  /\* alert: of the other thread \*/$' | grep -x 4
+	# The last ones of each thread, the latest first.
+	fxt last -n 2 --csv trace.fxt | rows alerts start_ns name >last
+	cut -f 2 last | sort | uniq -c | awk '{ $1 = $1 } 1' | diff - <(printf '%s\n' \
+		'1 alert: a frame that is late, and whose name has more bytes than a packet' '2 alert: of the other thread' '1 alert: slow request')
+	cut -f 1 last | while read -r ns; do grep -P "^alert\t$ns\t" replayed; done | wc -l | grep -x 4
+	fxt report --csv trace.fxt | rows others calls name | grep -xP '4\talert: of the other thread'
+	fxt html trace.fxt
+	grep -q 'alert: slow request' trace.html
+	# Alerts are no calls.
+	fxt report trace.fxt | grep '^trace.fxt: 6 calls of 1 function in 2 threads'
 }
 
 @test "why without switches: waits and their holders are known, running times are not" {
