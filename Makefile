@@ -15,6 +15,8 @@
 #:                    RESULTS=FILE keeps the table
 #: make install       into PREFIX (default /usr/local), below DESTDIR
 #: make uninstall     removes what install put there
+#: make deb           Debian packages: programs, agent, pages and completion in fxt; files of CMake and pkg-config in fxt-dev
+#: make tarball       a directory that runs from anywhere, as .tar.gz
 #: make format        clang-format over all sources; make check-format only complains
 #: make deps          installs what building needs (Debian, Ubuntu), else names it
 #: make clean
@@ -317,4 +319,4 @@ clean:
 	rm -rf $(O)
 FORCE:
 
--include $(shell find $(O) -path $(O)/real -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(O) -path $(O)/real -prune -o -type f -name '*.d' -print 2>/dev/null)

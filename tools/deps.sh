@@ -54,6 +54,7 @@ viewer   sqlite3                     sqlite3          sqlite            sqlite
 viewer   zsh                         zsh              zsh               zsh
 viewer   fish                        fish             fish              fish
 viewer   cmake                       cmake            cmake             cmake
+viewer   meson                       meson            meson             meson
 viewer   ccache                      ccache           ccache            ccache
 viewer   automake                    automake         automake          automake
 viewer   libtoolize                  libtool          libtool           libtool

@@ -1,43 +1,70 @@
-# make install and make uninstall: programs, library, pages, and the completion of shells.
+# make install, make uninstall, make deb and make tarball: programs, library, pages, the
+# completion of shells, and what build systems ask for.
 
-BASHDIR ?= $(PREFIX)/share/bash-completion/completions
-ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
-FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+BASHDIR   ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR    ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR   ?= $(PREFIX)/share/fish/vendor_completions.d
+CMAKEDIR  ?= $(PREFIX)/share/cmake/fxt
+PKGDIR    ?= $(PREFIX)/share/pkgconfig
 
-# What is installed, a line each: mode or "link", file or the link's contents, place.
+# What is installed, a line each: package, mode or "link", file or the link's contents, place.
 define installed
-755 $(O)/fxtrun $(BINDIR)/fxtrun
-755 $(O)/fxtctl $(BINDIR)/fxtctl
-755 $(O)/fxt $(BINDIR)/fxt
-755 $(O)/fxt-cc $(BINDIR)/fxt-cc
-link fxt-cc $(BINDIR)/fxt-c++
-644 $(O)/libfxtagent.so $(LIBDIR)/libfxtagent.so
-644 doc/fxtrun.1 $(MANDIR)/fxtrun.1
-644 doc/fxtctl.1 $(MANDIR)/fxtctl.1
-644 doc/fxt.1 $(MANDIR)/fxt.1
-644 doc/fxt-cc.1 $(MANDIR)/fxt-cc.1
-link fxt-cc.1 $(MANDIR)/fxt-c++.1
-644 completion/fxt.bash $(BASHDIR)/fxt
-link fxt $(BASHDIR)/fxtrun
-link fxt $(BASHDIR)/fxtctl
-644 completion/_fxt $(ZSHDIR)/_fxt
-644 completion/fxt.fish $(FISHDIR)/fxt.fish
-link fxt.fish $(FISHDIR)/fxtrun.fish
-link fxt.fish $(FISHDIR)/fxtctl.fish
-644 LICENSE $(DOCDIR)/LICENSE
-644 README.md $(DOCDIR)/README.md
+fxt 755 $(O)/fxtrun $(BINDIR)/fxtrun
+fxt 755 $(O)/fxtctl $(BINDIR)/fxtctl
+fxt 755 $(O)/fxt $(BINDIR)/fxt
+fxt 755 $(O)/fxt-cc $(BINDIR)/fxt-cc
+fxt link fxt-cc $(BINDIR)/fxt-c++
+fxt 644 $(O)/libfxtagent.so $(LIBDIR)/libfxtagent.so
+fxt 644 doc/fxtrun.1 $(MANDIR)/fxtrun.1
+fxt 644 doc/fxtctl.1 $(MANDIR)/fxtctl.1
+fxt 644 doc/fxt.1 $(MANDIR)/fxt.1
+fxt 644 doc/fxt-cc.1 $(MANDIR)/fxt-cc.1
+fxt link fxt-cc.1 $(MANDIR)/fxt-c++.1
+fxt 644 completion/fxt.bash $(BASHDIR)/fxt
+fxt link fxt $(BASHDIR)/fxtrun
+fxt link fxt $(BASHDIR)/fxtctl
+fxt 644 completion/_fxt $(ZSHDIR)/_fxt
+fxt 644 completion/fxt.fish $(FISHDIR)/fxt.fish
+fxt link fxt.fish $(FISHDIR)/fxtrun.fish
+fxt link fxt.fish $(FISHDIR)/fxtctl.fish
+fxt 644 LICENSE $(DOCDIR)/LICENSE
+fxt 644 README.md $(DOCDIR)/README.md
+fxt-dev 644 wrapper/cmake/fxtConfig.cmake $(CMAKEDIR)/fxtConfig.cmake
+fxt-dev 644 $(O)/fxtConfigVersion.cmake $(CMAKEDIR)/fxtConfigVersion.cmake
+fxt-dev 644 $(O)/fxt.pc $(PKGDIR)/fxt.pc
 endef
 export installed
 
+$(O)/fxtConfigVersion.cmake: wrapper/cmake/fxtConfigVersion.cmake.in Makefile
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+$(O)/fxt.pc: wrapper/fxt.pc.in Makefile
+	$(Q)sed 's/@VERSION@/$(VERSION)/; s/@CFLAGS@/$(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fpatchable-function-entry=5,-finstrument-functions)/' $< >$@
+
+# PACKAGE: only the files of one.
 .PHONY: install uninstall
-install: all
-	$(Q)echo "$$installed" | while read -r mode file place; do \
+install: all $(O)/fxtConfigVersion.cmake $(O)/fxt.pc
+	$(Q)echo "$$installed" | while read -r package mode file place; do \
+	  [ $${PACKAGE:-$$package} = $$package ] || continue; \
 	  echo "  INSTALL	$(DESTDIR)$$place"; \
 	  case $$mode in \
 	  link) install -d "$$(dirname "$(DESTDIR)$$place")" && ln -sf "$$file" "$(DESTDIR)$$place" ;; \
 	  *) install -D -m $$mode "$$file" "$(DESTDIR)$$place" ;; \
 	  esac || exit 1; done
 uninstall:
-	$(Q)echo "$$installed" | while read -r mode file place; do \
+	$(Q)echo "$$installed" | while read -r package mode file place; do \
 	  echo "  REMOVE	$(DESTDIR)$$place" && rm -f "$(DESTDIR)$$place" || exit 1; done
-	$(Q)rmdir "$(DESTDIR)$(DOCDIR)" 2>/dev/null || true
+	$(Q)rmdir "$(DESTDIR)$(DOCDIR)" "$(DESTDIR)$(CMAKEDIR)" 2>/dev/null || true
+
+# $(O)/fxt_VERSION_ARCH.deb and $(O)/fxt-dev_VERSION_ARCH.deb
+.PHONY: deb
+deb: all
+	$(Q)MAKE=$(MAKE) tools/deb $(O) $(VERSION)
+
+# A directory that runs from anywhere: fxtrun finds the agent in ../lib.
+tarball := fxt-$(VERSION)-$(shell uname -m)
+.PHONY: tarball
+tarball: all
+	$(Q)rm -rf $(O)/tarball && $(MAKE) --no-print-directory install PREFIX=/$(tarball) DESTDIR=$(O)/tarball >/dev/null
+	$(Q)find $(O)/tarball -type f \( -path '*/bin/*' -o -name '*.so' \) -exec strip --strip-unneeded {} +
+	$(Q)tar -C $(O)/tarball --sort=name --owner=0 --group=0 --numeric-owner -cf - $(tarball) | gzip -9n >$(O)/$(tarball).tar.gz
+	$(Q)rm -rf $(O)/tarball && echo $(O)/$(tarball).tar.gz
