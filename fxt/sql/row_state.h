@@ -25,9 +25,10 @@ struct fxt_sql_rows {
 	struct fxt_walker walker;
 	bool is_done;
 
-	struct fxt_spill rows; /* rows made by the latest step */
-	uint64_t next;         /* the next one of `rows` to hand out */
-	char *arguments;       /* of the row that was handed out last */
+	struct fxt_spill rows;    /* rows made by the latest step */
+	uint64_t next;            /* the next one of `rows` to hand out */
+	char *arguments;          /* of the row that was handed out last */
+	struct fxt_sql_row filed; /* the same row, if it was in the file */
 
 	struct fxt_sql_details **pending; /* from records with slices that are not entered yet, by
 	                                     descending offset */

@@ -10,9 +10,8 @@
 struct row_cursor {
 	sqlite3_vtab_cursor base;
 	const struct fxt_sql_client *client;
-	struct fxt_sql_rows *rows; /* NULL: not started */
-	struct fxt_sql_row row;
-	bool is_at_end;
+	struct fxt_sql_rows *rows;     /* NULL: not started */
+	const struct fxt_sql_row *row; /* NULL: there is none left */
 };
 
 /* The plan passes each constraint to the query as this many characters of a string. */
@@ -120,7 +119,7 @@ static int row_next(sqlite3_vtab_cursor *base)
 {
 	struct row_cursor *cursor = (struct row_cursor *)base;
 
-	cursor->is_at_end = !fxt_sql_rows_next(cursor->rows, &cursor->row);
+	cursor->row = fxt_sql_rows_next(cursor->rows);
 	return cursor->client->trace->is_interrupted ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
@@ -144,7 +143,7 @@ static int row_filter(
 
 static int row_eof(sqlite3_vtab_cursor *base)
 {
-	return ((struct row_cursor *)base)->is_at_end;
+	return !((struct row_cursor *)base)->row;
 }
 
 static int row_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
@@ -152,13 +151,13 @@ static int row_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 	struct row_cursor *cursor = (struct row_cursor *)base;
 
 	fxt_sql_field_value(
-	        context, cursor->client->trace, &cursor->row, cursor->client->table->columns[column].field);
+	        context, cursor->client->trace, cursor->row, cursor->client->table->columns[column].field);
 	return SQLITE_OK;
 }
 
 static int row_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
-	*id = (sqlite3_int64)((struct row_cursor *)base)->row.id;
+	*id = (sqlite3_int64)((struct row_cursor *)base)->row->id;
 	return SQLITE_OK;
 }
 

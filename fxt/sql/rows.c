@@ -200,13 +200,24 @@ void fxt_sql_rows_close(struct fxt_sql_rows *rows)
 	free(rows);
 }
 
-bool fxt_sql_rows_next(struct fxt_sql_rows *rows, struct fxt_sql_row *row)
+/* A block's rows are in memory, except those of a very deep stack. */
+static const struct fxt_sql_row *rows_at(struct fxt_sql_rows *rows, uint64_t index)
 {
+	if (fxt_spill_is_in_memory(&rows->rows))
+		return (const struct fxt_sql_row *)(const void *)rows->rows.memory + index;
+	fxt_spill_read(&rows->rows, index, 1, &rows->filed);
+	return &rows->filed;
+}
+
+const struct fxt_sql_row *fxt_sql_rows_next(struct fxt_sql_rows *rows)
+{
+	const struct fxt_sql_row *row;
+
 	free(rows->arguments);
 	rows->arguments = NULL;
 	while (rows->next == rows->rows.count) {
 		if (rows->is_done || rows->trace->is_interrupted)
-			return false;
+			return NULL;
 		fxt_spill_clear(&rows->rows);
 		rows->next = 0;
 		rows_set_window(rows);
@@ -214,7 +225,7 @@ bool fxt_sql_rows_next(struct fxt_sql_rows *rows, struct fxt_sql_row *row)
 		rows->trace->bytes_read += rows->is_done ? 0 : rows->walker.block->bytes;
 		rows->trace->is_short |= rows->walker.is_short;
 	}
-	fxt_spill_read(&rows->rows, rows->next++, 1, row);
+	row = rows_at(rows, rows->next++);
 	rows->arguments = row->arguments;
-	return true;
+	return row;
 }

@@ -74,7 +74,7 @@ struct fxt_sql_rows *fxt_sql_rows_open(struct fxt_sql_trace *trace, enum fxt_sql
         const struct fxt_sql_constraints *constraints, unsigned needs);
 void fxt_sql_rows_close(struct fxt_sql_rows *rows);
 
-/* Reads the next row. Returns false if there are no more. */
-bool fxt_sql_rows_next(struct fxt_sql_rows *rows, struct fxt_sql_row *row);
+/* The next row, valid until the one after it is asked for; NULL if there are no more. */
+const struct fxt_sql_row *fxt_sql_rows_next(struct fxt_sql_rows *rows);
 
 #endif

@@ -143,6 +143,7 @@ void fxt_walk_out_of_order(struct fxt_walker *w, const struct fxt_visitor *visit
 		const struct fxt_slice *slice = walk_last_out_of_order(w, thread);
 		struct fxt_place place = fxt_place(slice);
 
+		stack->out_of_order_end = place.end;
 		if (!fxt_is_before(down_to, &place))
 			return;
 		fxt_walk_thread(w, visitor, state, thread);
@@ -176,7 +177,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 
 	if (slice.end < slice.start)
 		return;
-	if (w->stacks[slice.thread].out_of_order_left > 0)
+	if (fxt_walk_has_out_of_order(&w->stacks[slice.thread], slice.end))
 		fxt_walk_out_of_order(w, visitor, state, slice.thread, &place);
 	fxt_walk_thread(w, visitor, state, slice.thread);
 	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false, w->filter, w->scan->folded);
@@ -322,7 +323,7 @@ static size_t walk_find_contexts(struct fxt_walker *w, size_t end, struct fxt_sl
 		struct fxt_stack *stack = &w->stacks[thread];
 
 		stack->out_of_order_left = scan->out_of_order_of[thread].count;
-		stack->out_of_order_first = UINT64_MAX;
+		stack->out_of_order_first = stack->out_of_order_end = UINT64_MAX;
 		for (; stack->out_of_order_left > 0; stack->out_of_order_left--, count++) {
 			slice = *walk_last_out_of_order(w, thread);
 			place = fxt_place(&slice);
@@ -430,7 +431,7 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 		struct fxt_stack *stack = &w->stacks[i];
 
 		stack->out_of_order_left = scan->out_of_order_of[i].count;
-		stack->out_of_order_first = UINT64_MAX;
+		stack->out_of_order_first = stack->out_of_order_end = UINT64_MAX;
 		stack->outer = w->outer;
 	}
 }

@@ -127,6 +127,8 @@ struct fxt_stack {
 	struct fxt_walk_outer *outer;
 	uint64_t out_of_order_left;     /* out-of-order slices of the thread that are not
 	                                   done; the later ones are done */
+	uint64_t out_of_order_end;      /* no earlier than the end of the last of these: slices
+	                                   that end later come before all of them */
 	struct fxt_slice *out_of_order; /* some of these, as read from the spill */
 	uint64_t out_of_order_first;    /* the index of the first of these */
 };
@@ -301,6 +303,12 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 		visitor->enter(state, frame);
 }
 
+/* Whether slices out of order may come before one that ends then. */
+static inline bool fxt_walk_has_out_of_order(const struct fxt_stack *stack, uint64_t end)
+{
+	return stack->out_of_order_left > 0 && stack->out_of_order_end >= end;
+}
+
 static inline bool fxt_walk_is_out_of_order(struct fxt_walker *w, uint64_t offset)
 {
 	if (w->strays_left == 0 || w->strays[w->strays_left - 1] != offset)
@@ -357,7 +365,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 
 			if (end < start || fxt_walk_is_out_of_order(w, slice.offset))
 				continue;
-			if (stack->out_of_order_left > 0)
+			if (fxt_walk_has_out_of_order(stack, end))
 				fxt_walk_out_of_order(w, visitor, state, thread, &place);
 		}
 		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->filter : NULL, folded);
@@ -368,14 +376,16 @@ static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_wa
         const struct fxt_visitor *visitor, void *state, const struct fxt_segment *segment)
 {
 	const struct fxt_provider_tables *provider = w->tables.provider;
+	const uint64_t *first = w->window + segment->word;
 
+	/* A segment in order begins with the call that ends first. */
 	if (segment->calls == 0)
 		fxt_walk_record(w, visitor, state, segment->word);
 	else if (!w->scan->in_ticks)
 		fxt_walk_plain_calls(w, visitor, state, segment, false, true);
 	else if (w->block->is_careful || w->filter ||
-	         w->stacks[fxt_provider_thread(provider, fxt_field(w->window[segment->word], 24, 8))]
-	                         .out_of_order_left > 0)
+	         fxt_walk_has_out_of_order(
+	                 &w->stacks[fxt_provider_thread(provider, fxt_field(first[0], 24, 8))], first[2]))
 		fxt_walk_plain_calls(w, visitor, state, segment, true, true);
 	else
 		fxt_walk_plain_calls(w, visitor, state, segment, true, false);
