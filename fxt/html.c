@@ -43,6 +43,7 @@ struct html_command {
 	struct fxt_windows windows;
 	bool has_heap;
 	struct fxt_html_deaths deaths;
+	struct fxt_html_recorded recorded;
 	const char *output;
 };
 
@@ -58,6 +59,7 @@ static void html_begin(void *state)
 	fxt_lanes_free(&c->losses);
 	fxt_lanes_init(&c->losses, LOSSES_MAX);
 	c->deaths.count = 0;
+	fxt_html_recorded_free(&c->recorded);
 }
 
 /* True if a record is an event of a heap. */
@@ -87,6 +89,7 @@ static void html_record(void *state, struct fxt_tables *t, const struct fxt_view
 	fxt_lanes_add_loss(&c->losses, t, view);
 	c->has_heap |= html_is_heap(c, t, view);
 	html_on_death(c, t, view);
+	fxt_html_recorded_take(&c->recorded, view);
 }
 
 /* Sums up the calls of each thread, and of all threads. */
@@ -152,7 +155,8 @@ static int html_source(void *state, const char *name, const struct fxt_source *s
 	        .source = source,
 	        .windows = &c->windows,
 	        .losses = &c->losses,
-	        .deaths = &c->deaths};
+	        .deaths = &c->deaths,
+	        .recorded = &c->recorded};
 
 	fxt_thread_times_finish(&c->times, page.scan);
 	fxt_faults_finish(&c->faults);
@@ -209,5 +213,6 @@ int fxt_command_html(int argc, char **argv)
 	fxt_thread_times_free(&c->times);
 	fxt_query_filter_free(&c->chosen.choice);
 	fxt_windows_free(&c->windows);
+	fxt_html_recorded_free(&c->recorded);
 	return status;
 }

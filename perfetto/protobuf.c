@@ -46,3 +46,38 @@ void fxt_message_message(struct fxt_message *m, unsigned field, struct fxt_messa
 	fxt_message_bytes(m, field, inner->data, inner->bytes);
 	inner->bytes = 0;
 }
+
+/* ---- reading ---- */
+
+enum { VARINT = 0, BYTES = 2 };
+
+static bool message_read_varint(struct fxt_span *rest, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; rest->bytes > 0 && shift < 64; shift += 7) {
+		uint8_t byte = (uint8_t)*rest->data;
+
+		*rest = (struct fxt_span){rest->data + 1, rest->bytes - 1};
+		*value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+bool fxt_message_next(struct fxt_span *rest, struct fxt_message_field *field)
+{
+	uint64_t key;
+
+	if (!message_read_varint(rest, &key) || !message_read_varint(rest, &field->value))
+		return false;
+	field->number = key >> 3;
+	field->is_bytes = (key & 7) == BYTES;
+	if ((key & 7) == VARINT)
+		return true;
+	if (!field->is_bytes || field->value > rest->bytes)
+		return false;
+	field->bytes = (struct fxt_span){rest->data, (size_t)field->value};
+	*rest = (struct fxt_span){rest->data + field->value, rest->bytes - (size_t)field->value};
+	return true;
+}

@@ -1,12 +1,14 @@
 /*
  * Builds messages in the protocol-buffers encoding, in memory. Fields appear in the order
- * in which they are added.
+ * in which they are added. Also reads the fields of such messages.
  */
 #ifndef FXT_PERFETTO_PROTOBUF_H
 #define FXT_PERFETTO_PROTOBUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "reader/slices/span.h"
 
 /* All zeros is an empty message; the owner frees `data`. */
 struct fxt_message {
@@ -31,5 +33,15 @@ void fxt_message_bytes(struct fxt_message *m, unsigned field, const void *data, 
 
 /* Adds a field that is a message or packed numbers; `inner` is then empty again. */
 void fxt_message_message(struct fxt_message *m, unsigned field, struct fxt_message *inner);
+
+struct fxt_message_field {
+	uint64_t number, value; /* the value of a number */
+	bool is_bytes;
+	struct fxt_span bytes; /* the value of a text, bytes or a message */
+};
+
+/* Reads the next field from the rest of a message. Returns false at the end, and at wire
+ * types that our messages do not use. */
+bool fxt_message_next(struct fxt_span *rest, struct fxt_message_field *field);
 
 #endif

@@ -132,6 +132,80 @@ static void outliers_walk(struct fxt_walker *walker, void *state)
 	fxt_walk_ranges(walker, &visitor, state);
 }
 
+/* ---- idle calls ---- */
+
+/* The waits of a thread that has nothing to do until someone outside wants something. */
+static const char *const idle_waits[] = {"poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait",
+        "epoll_pwait2", "accept", "accept4", "sigwait", "sigwaitinfo", "sigtimedwait"};
+
+struct idle_search {
+	const struct fxt_scan *scan;
+	struct fxt_outlier *found;
+	size_t count;
+};
+
+static bool outliers_is_idle_wait(const struct fxt_scan *scan, const struct fxt_slice *slice)
+{
+	if (slice->category != scan->sync_category)
+		return false;
+	for (size_t i = 0; i < sizeof(idle_waits) / sizeof(*idle_waits); i++)
+		if (fxt_span_is(scan->tables.strings[slice->name], idle_waits[i]))
+			return true;
+	return false;
+}
+
+static uint64_t outliers_part_inside(const struct fxt_slice *call, const struct fxt_slice *wait)
+{
+	uint64_t from = call->start > wait->start ? call->start : wait->start,
+	         to = call->end < wait->end ? call->end : wait->end;
+
+	return call->thread == wait->thread && from < to ? to - from : 0;
+}
+
+static void idle_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	struct idle_search *s = state;
+
+	(void)parent;
+	if (!outliers_is_idle_wait(s->scan, slice))
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		s->found[i].idle += outliers_part_inside(&s->found[i].slowest, slice);
+		s->found[i].usual_idle += outliers_part_inside(&s->found[i].usual, slice);
+	}
+}
+
+static void idle_enter(void *state, struct fxt_walk_frame *frame)
+{
+	idle_leaf(state, &frame->slice, NULL);
+}
+
+static const struct fxt_visitor idle_visitor = {
+        .enter = idle_enter, .leave = outliers_leave, .leaf = idle_leaf, .looks_near = true};
+
+/* Finds out which calls are idle: most of what they took beyond the usual time was waiting
+ * for something from outside. Blocks of nothing but calls have no waits. */
+static bool outliers_find_idle(const struct fxt_scan *scan, struct fxt_outlier *found, size_t count)
+{
+	struct idle_search search = {scan, found, count};
+	struct fxt_walker walker;
+
+	fxt_walk_begin(&walker, scan);
+	walker.omits_plain = true;
+	while (fxt_walk_step(&walker, &idle_visitor, &search)) {
+	}
+	bool is_whole = !walker.is_short;
+
+	fxt_walk_end(&walker);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t more = found[i].idle > found[i].usual_idle ? found[i].idle - found[i].usual_idle : 0;
+
+		found[i].is_idle =
+		        2 * more > outliers_length(&found[i].slowest) - outliers_length(&found[i].usual);
+	}
+	return is_whole;
+}
+
 /* ---- the choice ---- */
 
 static uint64_t outliers_excess(const struct fxt_outlier *outlier)
@@ -161,7 +235,8 @@ static void outliers_take(struct fxt_outliers *outliers, const struct fxt_outlie
 	if (outliers->count == FXT_OUTLIERS_MAX || outliers_excess(found) == 0)
 		return;
 	for (size_t i = 0; i < outliers->count; i++)
-		if (outliers_overlap(&outliers->items[i].slowest, &found->slowest))
+		if (outliers->items[i].is_idle == found->is_idle &&
+		        outliers_overlap(&outliers->items[i].slowest, &found->slowest))
 			return;
 	outliers->items[outliers->count++] = *found;
 }
@@ -195,9 +270,12 @@ bool fxt_outliers_read(
 		}
 	}
 	qsort(all_found->found, count, sizeof(*all_found->found), outliers_compare);
-	for (size_t i = 0; i < count; i++)
-		if (all_found->found[i].calls > 0)
-			outliers_take(outliers, &all_found->found[i]);
+	if (count > 0)
+		is_whole &= outliers_find_idle(scan, all_found->found, count);
+	for (unsigned idle = 0; idle < 2; idle++)
+		for (size_t i = 0; i < count; i++)
+			if (all_found->found[i].calls > 0 && all_found->found[i].is_idle == (idle == 1))
+				outliers_take(outliers, &all_found->found[i]);
 	free(searches);
 	free(candidate_of);
 	return is_whole;

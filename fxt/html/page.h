@@ -18,6 +18,7 @@
 #include "fxt/lanes.h"
 #include "names.h"
 #include "outliers.h"
+#include "recorded.h"
 #include "reader/time/causes.h"
 #include "reader/time/death.h"
 #include "reader/stats/figures.h"
@@ -48,6 +49,7 @@ struct fxt_html {
 	const struct fxt_windows *windows;
 	const struct fxt_lanes *losses; /* lane_slices.h */
 	const struct fxt_html_deaths *deaths;
+	const struct fxt_html_recorded *recorded;
 	struct fxt_html_names names;
 	bool is_changed; /* not all of the file could be read again */
 };

@@ -119,6 +119,10 @@ const page = (() => {
     if (data.records_overwritten) fact(list, 'overwritten records', count(data.records_overwritten), true);
     if (data.tracer_waits) fact(list, 'held by the tracer', time(data.tracer_waited_ns));
     section.append(list);
+    const when = data.began_ms ? `Recorded on ${new Date(data.began_ms).toLocaleString()}` : '';
+    const where = data.system ? `${data.system}${data.processors ? `, ${plural(data.processors, 'processor')}` : ''}` : '';
+    if (data.command) section.append(make('p', {class: 'note command'}, 'Command: ', make('code', {}, data.command)));
+    if (when || where) section.append(make('p', {class: 'note recorded'}, `${[when || 'Recorded', where].filter(Boolean).join(' on ')}.`));
     for (const death of data.deaths) warn(section, `${death[0].toUpperCase()}${death.slice(1)}.`);
     if (data.death_count > data.deaths.length) warn(section, `More processes that were killed: ${count(data.death_count - data.deaths.length)}.`);
     if (data.records_lost) warn(section, `${least}${plural(data.records_lost, 'record')} found no room and ${data.records_lost === 1 ? 'is' : 'are'} missing in all figures.`);

@@ -2,7 +2,7 @@
 // What is selected in the timeline, and the keys and the pointer that move it.
 (() => {
   const {name, time, count, plural, make} = page;
-  const {AXIS, HEAD, ROW, LEAST, STATES, view, whole, canvas, scroller, tracks, windows, rowsOf, layOut, scale, moment, show, zoom, pan, redraw, size,
+  const {AXIS, HEAD, ROW, LEAST, STATES, view, whole, canvas, scroller, tracks, windows, rowsOf, layOut, scale, moment, show, zoom, pan, redraw, unfold, size,
     isFound, mark} = timeline;
   const selection = document.getElementById('selection');
   let selected = null, pointer = 0.5; // the latter as a share of the width
@@ -69,7 +69,7 @@
         }
     const what = next ?? first;
     if (!what) return;
-    what.track.isFolded = false;
+    unfold(what.track);
     layOut();
     select(what);
     const {lane, item} = what, y = what.track.rowsY + lane.row * ROW;

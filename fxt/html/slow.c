@@ -41,9 +41,10 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	        calls, 1, &outlier->usual, DEPTH);
 	fprintf(page->out,
 	        "{\"name\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"start\": %" PRIu64 ", \"ns\": %" PRIu64
-	        ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"path\": ",
+	        ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"is_idle\": %s, \"path\": ",
 	        fxt_html_name(&page->names, call->name), call->thread, start, ns,
-	        fxt_scan_ns(scan, outlier->usual.end - outlier->usual.start), outlier->calls);
+	        fxt_scan_ns(scan, outlier->usual.end - outlier->usual.start), outlier->calls,
+	        outlier->is_idle ? "true" : "false");
 	fxt_describe_begin(&path);
 	fxt_describe_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
 	fxt_html_words_write(page->out, &path);

@@ -123,6 +123,7 @@ void fxt_html_summary(struct fxt_html *page)
 	fprintf(out, ",\n\"is_whole\": %s", scan->fault.reason ? "false" : "true");
 	fprintf(out, ",\n\"is_chosen\": %s", page->is_chosen ? "true" : "false");
 	fprintf(out, ",\n\"has_switches\": %s", page->times->has_switches ? "true" : "false");
+	fxt_html_recorded_write(page->recorded, out);
 	summary_deaths(page);
 	summary_counts(page);
 	summary_threads(page);

@@ -20,6 +20,27 @@ const timeline = (() => {
     remark: `${processName === null ? 'process' : name(processName)} ${process}, ${plural(callCount, 'call')}`,
   })).sort((a, b) => a.process - b.process || a.koid - b.koid);
 
+  // Many threads of a process that lived for a short time are one row, until it is unfolded.
+  const SHORT = 1 / 50, MANY = 8; // of the whole time; and more of them than this
+  const livedShortly = ({rows}) => {
+    const lived = rows.filter(Boolean);
+    return Math.max(...lived.map(({end}) => end[end.length - 1])) - Math.min(...lived.map(({start}) => start[0])) < SHORT * (whole.to - whole.from);
+  };
+  for (const process of new Set(tracks.map(track => track.process))) {
+    const members = tracks.filter(track => track.process === process && livedShortly(track));
+    if (members.length <= MANY) continue;
+    const group = {id: null, process, isFolded: true, rows: [], members, title: `${count(members.length)} short-lived threads`, remark: members[0].remark.split(',')[0]};
+    tracks.splice(tracks.indexOf(members[0]), 0, group);
+    for (const member of members) member.group = group;
+    // The members stand together behind it.
+    const others = tracks.filter(track => track.group !== group), at = others.indexOf(group) + 1;
+    tracks.splice(0, tracks.length, ...others.slice(0, at), ...members, ...others.slice(at));
+  }
+  const unfold = track => {
+    track.isFolded = false;
+    if (track.group) track.group.isFolded = false;
+  };
+
   // Around calls that were asked for there are items of their own, in more detail.
   const windows = data.timeline.windows.map(window => ({...window, rows: lanes.byThread(window.calls)})).sort((a, b) => a.from - b.from);
   const rowsOf = (track, window) => window ? window.rows[track.id] ?? [] : track.rows;
@@ -46,7 +67,8 @@ const timeline = (() => {
       track.y = y;
       track.stateY = y + HEAD;
       track.rowsY = y + HEAD + (track.states ? STATE + 2 : 0);
-      track.height = HEAD + (track.isFolded ? 0 : track.rowsY - track.stateY + track.rows.length * ROW) + GAP;
+      track.height = track.group?.isFolded ? 0
+        : HEAD + (track.members ? track.isFolded && ROW : track.isFolded ? 0 : track.rowsY - track.stateY + track.rows.length * ROW) + GAP;
       y += track.height;
     }
     return y;
@@ -157,6 +179,9 @@ const timeline = (() => {
     context.font = `12px ${font}`;
     context.fillStyle = colours.faint;
     context.fillText(fitted(track.remark, width - after), after, y + HEAD / 2);
+    if (track.members && track.isFolded)
+      for (const {rows: [outermost]} of track.members)
+        if (outermost) drawLane(outermost, y + HEAD, view);
     if (track.isFolded) return;
     if (track.states) drawStates(track, track.stateY - top + AXIS);
     for (const part of parts()) {
@@ -223,7 +248,7 @@ const timeline = (() => {
     context.textBaseline = 'middle';
     letterWidth = context.measureText('function_name::of<usual>').width / 24;
     for (const track of tracks) {
-      if (track.y + track.height > scroller.scrollTop && track.y < scroller.scrollTop + height) drawTrack(track, scroller.scrollTop);
+      if (track.height && track.y + track.height > scroller.scrollTop && track.y < scroller.scrollTop + height) drawTrack(track, scroller.scrollTop);
     }
     drawAxis();
     range.textContent = `${moment(view.from, axisStep() / 10)} – ${moment(view.to, axisStep() / 10)}: ${time(view.to - view.from)}`;
@@ -263,6 +288,7 @@ const timeline = (() => {
     const track = tracks.find(track => track.id === String(thread));
     section.scrollIntoView();
     show(from - (to - from) * 0.1, to + (to - from) * 0.1);
+    if (track) unfold(track);
     layOut();
     if (track) scroller.scrollTop = track.y;
   };
@@ -290,6 +316,6 @@ const timeline = (() => {
   scroller.addEventListener('scroll', redraw);
   new ResizeObserver(redraw).observe(section);
   draw();
-  return {AXIS, HEAD, ROW, LEAST, STATES, view, whole, canvas, scroller, tracks, windows, rowsOf, layOut, scale, moment, show, zoom, pan, redraw,
+  return {AXIS, HEAD, ROW, LEAST, STATES, view, whole, canvas, scroller, tracks, windows, rowsOf, layOut, scale, moment, show, zoom, pan, redraw, unfold,
     size: () => ({width, height}), isFound: name => isFound[name], mark: what => { selected = what; }};
 })();

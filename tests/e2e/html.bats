@@ -509,3 +509,58 @@ timeline()
 	# Nothing is fetched: no address but those of XML's name spaces.
 	! grep -oE '(https?:)?//[a-z]+\.[a-z.]+[^ "]*' trace.html | grep -v 'www.w3.org'
 }
+
+@test "a newcomer's page: when, what and where at the top, short threads in one row, an idle server's wait behind what is slow" {
+	needs_chromium
+	mkdir -p server_of_many && cd server_of_many
+	cat >server.c <<-'END'
+		#define _GNU_SOURCE
+		#include <poll.h>
+		#include <pthread.h>
+		#include <sys/socket.h>
+		#include <unistd.h>
+		static int fds[2];
+		static void *short_lived(void *nothing) { return nothing; }
+		static void answer(int request) { if (request == 7) usleep(20000); }
+		static int wait_for_request(void) { struct pollfd it = {fds[0], POLLIN, 0}; char byte; poll(&it, 1, -1); return (int)read(fds[0], &byte, 1) ? byte : 0; }
+		static void *serve(void *nothing) { for (int i = 0; i < 12; i++) answer(wait_for_request()); return nothing; }
+		int main(void)
+		{
+			pthread_t server, one;
+			socketpair(AF_UNIX, SOCK_STREAM, 0, fds);
+			pthread_create(&server, 0, serve, 0);
+			for (int i = 0; i < 30; i++) { pthread_create(&one, 0, short_lived, 0); pthread_join(one, 0); }
+			for (char i = 0; i < 12; i++) { usleep(i == 10 ? 1000000 : 1000); write(fds[1], &i, 1); }
+			return pthread_join(server, 0);
+		}
+	END
+	${CC:-cc} -O1 -g -finstrument-functions -pthread -o server server.c
+	before=$(date +%s)
+	fxtrun ./server 'an argument' second
+	after=$(date +%s)
+	fxt html trace.fxt
+	browse trace.html <<-'END'
+		says(document.querySelector('.command').textContent);
+		says(Math.floor(page.data.began_ms / 1000));
+		says(document.querySelector('.recorded').textContent);
+		const group = timeline.tracks.find(track => track.members);
+		// A thread may live for long on a busy machine.
+		says(`${group.members.length > 15} ${timeline.tracks.filter(track => track.height > 0).length === 33 - group.members.length} ${group.title}`);
+		group.isFolded = false;
+		timeline.layOut();
+		says(timeline.tracks.filter(track => track.height > 0).length);
+		const calls = [...document.querySelectorAll('#slow details')].map(call => call.dataset.name);
+		says(calls.indexOf('answer') < calls.indexOf('wait_for_request') && calls.at(-1) === 'wait_for_request');
+		says(document.querySelector('#slow .idle').nextSibling.dataset.name);
+	END
+	said >answers
+	cat answers
+	sed -n 1p answers | grep -E '^Command: .*server an argument second$'
+	[ "$(sed -n 2p answers)" -ge "$before" ]
+	[ "$(sed -n 2p answers)" -le "$after" ]
+	sed -n 3p answers | grep -F "$(uname -s -r)"
+	sed -n 4p answers | grep -E '^true true [0-9]+ short-lived threads$'
+	[ "$(sed -n 5p answers)" = 33 ]
+	[ "$(sed -n 6p answers)" = true ]
+	[ "$(sed -n 7p answers)" = wait_for_request ]
+}
