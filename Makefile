@@ -47,7 +47,7 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 # The agent runs inside foreign programs: nothing exported but EXPORT functions, no stack protector (its helper thread has no
 # thread control block of its own), no lazy binding in a hook. It is never sanitized: its host may be, or may not.
 AGENT    := -fPIC -fvisibility=hidden -fno-stack-protector -fno-plt -fno-tree-slp-vectorize -ftls-model=initial-exec -fno-exceptions
-# Calls of prepared entries save the 128-bit registers, whatever the user's CFLAGS have (agent/hook/prepared.c).
+# Calls from the middle of a function save the 128-bit registers, whatever the user's CFLAGS have (agent/hook/saving.h).
 AGENT    += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mno-avx)
 # How a user builds a program to be traced; so are our test programs and examples.
 TRACED   := -O2 -g -finstrument-functions
@@ -152,7 +152,7 @@ $(O)/obj/fxt/flame_svg.o: fxt/flamegraph.js fxt/flamegraph.css
 $(O)/obj/fxt/html/page.o: $(wildcard fxt/html/*.html fxt/html/*.css fxt/html/*.js)
 
 # Its functions are entered with values in any register.
-$(O)/pic/agent/hook/prepared.o: AGENT += -mgeneral-regs-only
+$(O)/pic/agent/hook/prepared.o $(O)/pic/agent/hook/xray.o: AGENT += -mgeneral-regs-only
 
 $(O)/pic/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)

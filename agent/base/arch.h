@@ -100,8 +100,10 @@ static inline bool arch_is_emulated(void)
 /* Whether calls of hooks can be patched (code.h). */
 enum { ARCH_CAN_ERASE = 1 };
 
-/* Whether calls of prepared entries can be recorded (agent/hook/thunks.c). */
+/* Whether calls of prepared entries can be recorded (agent/hook/thunks.c), and those of
+ * functions with sleds (agent/hook/xray.c). */
 #define ARCH_HAS_THUNKS 1
+#define ARCH_HAS_SLEDS  1
 
 /* The return address of a function that was called from a frame with this stack pointer. */
 static inline uint64_t arch_return_address(uint64_t stack_pointer)
@@ -221,6 +223,7 @@ static inline bool arch_is_emulated(void)
 
 enum { ARCH_CAN_ERASE = 0 };
 #define ARCH_HAS_THUNKS 0
+#define ARCH_HAS_SLEDS  0
 
 static inline uint64_t arch_return_address(uint64_t stack_pointer)
 {

@@ -1,27 +1,10 @@
 /*
  * Enters and leaves calls of functions with prepared entries (prepared.h), on the program's
- * threads. Such a call is made in the middle of nowhere: the function's arguments or its
- * result are in registers, and with -fipa-ra its caller may keep values in any other. So
- * this file is compiled for general registers alone, which the instructions below save;
- * whatever else it calls goes through agent_prepared_save_vectors.
+ * threads. Such a call is made in the middle of the function's code: saving.h.
  */
-#include "agent/base/attributes.h"
-
-#define SAVING(name)           agent_prepared_##name
-#define agent_enter_first      SAVING(enter_first)
-#define agent_enter_nested     SAVING(enter_nested)
-#define agent_enter_slow_path  SAVING(enter_slow_path)
-#define agent_enter_probing    SAVING(enter_probing)
-#define agent_enter_general    SAVING(enter_general)
-#define agent_leave_first      SAVING(leave_first)
-#define agent_leave_nested     SAVING(leave_nested)
-#define agent_leave_slow_path  SAVING(leave_slow_path)
-#define agent_leave_mismatched SAVING(leave_mismatched)
-#define agent_leave_general    SAVING(leave_general)
-#define agent_return_make      SAVING(return_make)
-
+#include "saving.h"
 #include <stddef.h>
-#include "agent/patch/entries.h"
+#include "agent/base/attributes.h"
 #include "hooks.h"
 #include "prepared.h"
 #include "returns.h"
@@ -36,29 +19,6 @@
 	".cfi_def_cfa 7, 1\n"                                                                \
 	".cfi_escape 0x16, 16, 39, 0x39, 0x1c," AGENT_RETURNS_RULE "\n" /* lit9, minus */              \
 	".cfi_escape 0x16, 7, 2, 0x31, 0x1c\n"      /* lit1, minus */
-
-#define PUSH(name)         "push %" name "\n .cfi_adjust_cfa_offset 8\n"
-#define POP(name)          "pop %" name "\n .cfi_adjust_cfa_offset -8\n"
-
-/* All registers that a function need not keep, for C code. 72 bytes. */
-#define SAVE_REGISTERS                                                                       \
-	PUSH("rax") PUSH("rcx") PUSH("rdx") PUSH("rsi") PUSH("rdi") PUSH("r8") PUSH("r9")     \
-	PUSH("r10") PUSH("r11")
-#define RESTORE_REGISTERS                                                                    \
-	POP("r11") POP("r10") POP("r9") POP("r8") POP("rdi") POP("rsi") POP("rdx")            \
-	POP("rcx") POP("rax")
-
-#define SAVED_CALL(name)                                                                     \
-	".hidden agent_prepared_" #name "\n .globl agent_prepared_" #name "\n"               \
-	"agent_prepared_" #name ":\n"                                                        \
-	"	.cfi_startproc\n"                                                             \
-	"	lea agent_" #name "(%rip), %rax\n"                                           \
-	"	jmp agent_prepared_save_vectors\n"                                           \
-	"	.cfi_endproc\n"
-
-#define STORE(n) "movaps %xmm" #n ", 16*" #n "(%rsp)\n"
-#define LOAD(n)  "movaps 16*" #n "(%rsp), %xmm" #n "\n"
-#define ALL_XMM(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
 
 __asm__(
 	".text\n"
@@ -104,35 +64,6 @@ __asm__(
 	RESTORE_REGISTERS
 	"	lea 8(%rsp), %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-
-	/* ---- calls of functions that use any register ---- */
-	SAVED_CALL(enter_first)
-	SAVED_CALL(enter_nested)
-	SAVED_CALL(enter_slow_path)
-	SAVED_CALL(enter_probing)
-	SAVED_CALL(enter_general)
-	SAVED_CALL(leave_first)
-	SAVED_CALL(leave_nested)
-	SAVED_CALL(leave_slow_path)
-	SAVED_CALL(leave_mismatched)
-	SAVED_CALL(leave_general)
-	SAVED_CALL(return_make)
-	"agent_prepared_save_vectors:\n"
-	"	.cfi_startproc\n"
-	"	push %rbp\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"	.cfi_offset 6, -16\n"
-	"	mov %rsp, %rbp\n"
-	"	.cfi_def_cfa_register 6\n"
-	"	sub $256, %rsp\n"
-	"	and $-16, %rsp\n"
-	ALL_XMM(STORE)
-	"	call *%rax\n"
-	ALL_XMM(LOAD)
-	"	leave\n"
-	"	.cfi_def_cfa 7, 8\n"
 	"	ret\n"
 	"	.cfi_endproc\n");
 /* clang-format on */
@@ -203,16 +134,16 @@ __attribute__((used)) void agent_prepared_end(uint64_t *place)
 	agent_hook_leave((void *)(uintptr_t)entry->function, at);
 }
 
-void agent_prepared_prepare(void)
+struct agent_thunk_code agent_prepared_code(void)
 {
-	agent_entries_prepare(agent_prepared_enter, agent_prepared_leave);
+	return (struct agent_thunk_code){agent_prepared_enter, agent_prepared_leave};
 }
 
 #else
 
-void agent_prepared_prepare(void)
+struct agent_thunk_code agent_prepared_code(void)
 {
-	agent_entries_prepare(NULL, NULL);
+	return (struct agent_thunk_code){0};
 }
 
 #endif

@@ -6,8 +6,9 @@
 #ifndef FXT_AGENT_PREPARED_H
 #define FXT_AGENT_PREPARED_H
 
-/* Finds the entries of all modules. Called by the constructor, when the modules are
- * recorded. */
-void agent_prepared_prepare(void);
+#include "thunks.h"
+
+/* What thunks call. */
+struct agent_thunk_code agent_prepared_code(void);
 
 #endif

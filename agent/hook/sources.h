@@ -4,6 +4,7 @@
  *
  *   finstrument.c   the compiler calls at each entry and exit (-finstrument-functions)
  *   prepared.c      jumps, written into room at entries (-fpatchable-function-entry)
+ *   xray.c          calls, written into sleds at entries and exits (-fxray-instrument)
  *
  * Behind the hooks a call is a call, whatever its source: frames, filters, triggers and the
  * heap's call paths are the same, and a program may have all sources at once.
@@ -13,6 +14,15 @@
 
 #include "agent/patch/entries.h"
 #include "finstrument.h"
+#include "prepared.h"
+#include "xray.h"
+
+/* Finds the entries and sleds of all modules. Called by the constructor, when the modules
+ * are recorded. */
+static inline void agent_sources_prepare(void)
+{
+	agent_entries_prepare(agent_prepared_code(), agent_xray_code());
+}
 
 /* Whether the program, as it starts, has code with a source of events. Libraries that are
  * loaded later may have some. */

@@ -59,6 +59,11 @@ static inline bool agent_is_thunk(uint64_t address)
 	return ARCH_HAS_THUNKS && address - (uint64_t)(uintptr_t)agent_thunks < AGENT_THUNKS_BYTES;
 }
 
+/* What thunks call: prepared.c's. */
+struct agent_thunk_code {
+	const uint8_t *enter, *leave;
+};
+
 /* Makes the thunk that is to lie at `address`, for a function that goes on at `body`.
  * `enter` and `leave` are prepared.c's. */
 struct agent_thunk agent_thunk_for(

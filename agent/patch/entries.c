@@ -1,10 +1,12 @@
 /*
- * Finds and writes prepared entries (entries.h). Runs on the starting thread, on a thread
- * that loads a module, and on the helper's thread, with the engine's lock held. It must not
- * write over code that another thread may execute, except the first byte of an entry.
+ * Finds and writes prepared entries and sleds (entries.h). Runs on the starting thread, on a
+ * thread that loads a module, and on the helper's thread, with the engine's lock held. It
+ * must not write over code that another thread may execute, except the first byte of an
+ * entry.
  */
 #include "entries.h"
 #include "entry_search.h"
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "agent/base/arch.h"
@@ -13,6 +15,7 @@
 #include "agent/hook/thunks.h"
 #include "agent/process/modules.h"
 #include "code.h"
+#include "sleds.h"
 #include "thunk_blocks.h"
 
 #define MODULES    256
@@ -24,36 +27,47 @@
 #define NEAR_STEP  (UINT64_C(64) << 10)
 #define LOWEST     (UINT64_C(64) << 10) /* no program maps memory below */
 
-/* An entry: where its five bytes are. */
+/* An entry or a sled: which of its bytes changes. */
 struct entry {
 	uint64_t address;
+	uint64_t function;
+	uint8_t on, off;
+	bool is_exit;
 	bool is_excluded;
 };
 
-/* A module with entries. */
+/* A module's list of entries, or of sleds. */
 static struct entries {
 	uint64_t low, high; /* of the module; 0: free */
 	struct entry *entries;
-	uint32_t count, used;             /* those from `used` on could not be written */
-	struct agent_thunk_block *thunks; /* in the order of entries */
-	uint8_t *stubs;                   /* NULL: the thunks are near */
+	uint32_t count, used; /* those from `used` on could not be written */
+	enum agent_entry_list_kind kind;
+	struct agent_thunk_block *thunks; /* in the order of entries; sleds have none */
+	uint8_t *stubs;                   /* NULL: the thunks are near. Thunks of sleds are behind */
 } modules[MODULES];
 
 static uint32_t total, excluded_count;
 static bool is_on; /* the entries lead to their thunks; changes under the engine's lock */
-static bool is_refused;
+static struct agent_sled_code sled_code;
+static bool is_refused[AGENT_LISTS];
+static const char *const names[AGENT_LISTS] = {
+        "prepared entries (-fpatchable-function-entry)", "XRay sleds (-fxray-instrument)"};
 static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
 
-static void entries_refuse(const char *why)
+static void entries_refuse(enum agent_entry_list_kind kind, const char *why)
 {
-	if (!is_refused)
-		agent_notice("prepared entries (-fpatchable-function-entry) are not recorded: ", why, NULL);
-	is_refused = true;
+	if (!is_refused[kind])
+		agent_notice(names[kind], " are not recorded: ", why, NULL);
+	is_refused[kind] = true;
 }
 
-static size_t entries_stub_bytes(uint32_t count)
+static size_t entries_stub_bytes(enum agent_entry_list_kind kind, uint32_t count)
 {
-	return (count * STUB_BYTES + PAGE - 1) & ~(size_t)(PAGE - 1);
+	size_t bytes = kind == AGENT_LIST_SLEDS
+	                       ? AGENT_SLED_STUBS_BYTES + (size_t)count * AGENT_SLED_THUNK_BYTES
+	                       : (size_t)count * STUB_BYTES;
+
+	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
 static void entries_give_back(const struct entries *m)
@@ -63,7 +77,7 @@ static void entries_give_back(const struct entries *m)
 	if (m->entries)
 		sys_unmap(m->entries, m->count * sizeof(*m->entries));
 	if (m->stubs)
-		sys_unmap(m->stubs, entries_stub_bytes(m->count));
+		sys_unmap(m->stubs, entries_stub_bytes(m->kind, m->count));
 }
 
 #if ARCH_HAS_THUNKS
@@ -108,20 +122,43 @@ static bool entries_are_near(uint64_t low, uint64_t high)
 	return (high < end ? end : high) - (low < first ? low : first) < NEAR;
 }
 
-static bool entries_write_stubs(const struct entries *m, size_t bytes)
+/* Makes the stubs that lead to thunks. */
+static void entries_make_stubs(const struct entries *m, uint8_t *stubs)
 {
 	static const uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0};
+
+	for (uint32_t i = 0; i < m->count; i++) {
+		uint64_t address = agent_thunk_of_block(m->thunks, i);
+
+		memcpy(stubs + (size_t)i * STUB_BYTES, jump, sizeof(jump));
+		memcpy(stubs + (size_t)i * STUB_BYTES + sizeof(jump), &address, sizeof(address));
+	}
+}
+
+/* Makes the stubs and thunks of sleds. */
+static void entries_make_sled_stubs(const struct entries *m, const struct agent_entry *found, uint8_t *stubs)
+{
+	agent_sled_make_stubs(stubs, &sled_code);
+	for (uint32_t i = 0; i < m->count; i++)
+		if (found[i].kind != AGENT_SLED_ENTRY) {
+			struct agent_sled_thunk thunk = agent_sled_thunk_of(&found[i], &sled_code);
+
+			memcpy(stubs + AGENT_SLED_STUBS_BYTES + (size_t)i * AGENT_SLED_THUNK_BYTES, &thunk,
+			        sizeof(thunk));
+		}
+}
+
+static bool entries_write_stubs(const struct entries *m, const struct agent_entry *found, size_t bytes)
+{
 	uint8_t *scratch = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	bool is_written;
 
 	if (!scratch)
 		return false;
-	for (uint32_t i = 0; i < m->count; i++) {
-		uint64_t address = agent_thunk_of_block(m->thunks, i);
-
-		memcpy(scratch + (size_t)i * STUB_BYTES, jump, sizeof(jump));
-		memcpy(scratch + (size_t)i * STUB_BYTES + sizeof(jump), &address, sizeof(address));
-	}
+	if (m->kind == AGENT_LIST_SLEDS)
+		entries_make_sled_stubs(m, found, scratch);
+	else
+		entries_make_stubs(m, scratch);
 	is_written = agent_code_write_bytes((uint64_t)(uintptr_t)m->stubs, scratch, bytes);
 	sys_unmap(scratch, bytes);
 	return is_written;
@@ -137,17 +174,39 @@ static struct agent_thunk_target entries_target(const void *of, uint32_t number)
 	        found[number].function, found[number].address + found[number].bytes};
 }
 
-/* Writes the entry's bytes, in the form that is in use now. */
-static bool entries_write_entry(const struct entries *m, const struct agent_entry *found, uint32_t number)
+static void entries_make_entry(
+        uint8_t *code, const struct entries *m, const struct agent_entry *found, uint32_t number)
 {
 	uint64_t target = m->stubs ? (uint64_t)(uintptr_t)m->stubs + number * STUB_BYTES
 	                           : agent_thunk_of_block(m->thunks, number);
 	int32_t distance = (int32_t)(target - (found->address + AGENT_ENTRY_BYTES));
+
+	memset(code, 0x90, found->bytes);
+	code[0] = TEST;
+	memcpy(code + 1, &distance, sizeof(distance));
+}
+
+/* Writes the entry's bytes, in the form that is in use now. */
+static bool entries_write_entry(struct entries *m, const struct agent_entry *found, uint32_t number)
+{
+	uint64_t stubs = (uint64_t)(uintptr_t)m->stubs;
+	struct agent_sled_switch byte = {found->address, JUMP, TEST};
 	uint8_t code[AGENT_ENTRY_BYTES_MAX];
 
-	memset(code, 0x90, sizeof(code));
-	code[0] = is_on ? JUMP : TEST;
-	memcpy(code + 1, &distance, sizeof(distance));
+	if (m->kind == AGENT_LIST_SLEDS) {
+		byte = agent_sled_switch_of(found);
+		agent_sled_make(code, found, stubs,
+		        stubs + AGENT_SLED_STUBS_BYTES + (uint64_t)number * AGENT_SLED_THUNK_BYTES);
+	} else {
+		entries_make_entry(code, m, found, number);
+	}
+	if (is_on)
+		code[byte.address - found->address] = byte.on;
+	m->entries[number] = (struct entry){.address = byte.address,
+	        .function = found->function,
+	        .on = byte.on,
+	        .off = byte.off,
+	        .is_exit = found->kind == AGENT_SLED_EXIT || found->kind == AGENT_SLED_TAIL};
 	return agent_code_write_bytes(found->address, code, found->bytes);
 }
 
@@ -160,27 +219,31 @@ static struct entries *entries_free_module(void)
 }
 
 /* Prepares the entries that were found. False: there is no room or no memory. */
-static bool entries_add(uint64_t low, uint64_t high, const struct agent_entry *found, uint32_t count)
+static bool entries_add(const struct agent_module_tables *module, enum agent_entry_list_kind kind,
+        const struct agent_entry *found, uint32_t count)
 {
-	struct entries *m = entries_free_module(), next = {.low = low, .high = high, .count = count};
-	size_t stub_bytes = entries_stub_bytes(count);
+	uint64_t low = module->low, high = module->high;
+	struct entries *m = entries_free_module(),
+	               next = {.low = low, .high = high, .count = count, .kind = kind};
+	size_t stub_bytes = entries_stub_bytes(kind, count);
+	bool has_thunks = kind == AGENT_LIST_ENTRIES,
+	     needs_stubs = !has_thunks || !entries_are_near(low, high);
 	uint32_t written = 0;
 
-	if (!m || (!entries_are_near(low, high) && !(next.stubs = entries_map_stubs(low, high, stub_bytes))))
+	if (!m || (needs_stubs && !(next.stubs = entries_map_stubs(low, high, stub_bytes))))
 		return false;
-	next.thunks = agent_thunk_block_make(count, entries_target, found);
+	if (has_thunks)
+		next.thunks = agent_thunk_block_make(count, entries_target, found);
 	next.entries = sys_map(
 	        count * sizeof(*next.entries), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!next.thunks || !next.entries || (next.stubs && !entries_write_stubs(&next, stub_bytes))) {
+	if (!next.entries || (has_thunks && !next.thunks) ||
+	        (needs_stubs && !entries_write_stubs(&next, found, stub_bytes))) {
 		entries_give_back(&next);
 		return false;
 	}
-	for (; written < count; written++) {
-		next.entries[written].address = found[written].address;
-		if (!entries_write_entry(&next, &found[written], written))
-			break; /* the others stay as they are */
-	}
-	next.used = written;
+	while (written < count && entries_write_entry(&next, &found[written], written))
+		written++;
+	next.used = written; /* the others stay as they are */
 	*m = next;
 	total += written;
 	return written == count;
@@ -188,17 +251,33 @@ static bool entries_add(uint64_t low, uint64_t high, const struct agent_entry *f
 
 /* ---- what cannot be recorded ---- */
 
-static void entries_tell_short(const struct agent_module_tables *module, size_t count)
+static void entries_tell_other(
+        const struct agent_module_tables *module, enum agent_entry_list_kind kind, size_t count)
 {
+	static const char *const what[AGENT_LISTS] = {" prepared entries of ", " XRay sleds of "};
+	static const char *const why[AGENT_LISTS] = {"less than 5 bytes (-fpatchable-function-entry=5)",
+	        "they are not as clang 12 or later made them"};
 	char number[24];
 
-	agent_notice(agent_number(number, count), " prepared entries of ",
-	        module->path[0] ? module->path : "the program",
-	        " are not recorded: less than 5 bytes (-fpatchable-function-entry=5)", NULL);
+	agent_notice(agent_number(number, count), what[kind], module->path[0] ? module->path : "the program",
+	        " are not recorded: ", why[kind], NULL);
 }
 
-static const char *entries_obstacle(void)
+/* Whether clang's runtime is going to write the sleds, which it does after our constructor
+ * and before the program's. */
+static bool entries_are_clangs(void)
 {
+	static const char option[] = "patch_premain=";
+	const char *options = getenv("XRAY_OPTIONS"), *at = options ? strstr(options, option) : NULL;
+
+	/* 1, true, yes: as the runtime reads it */
+	return at && strchr("1ty", at[sizeof(option) - 1]) && at[sizeof(option) - 1];
+}
+
+static const char *entries_obstacle(enum agent_entry_list_kind kind)
+{
+	if (kind == AGENT_LIST_SLEDS && entries_are_clangs())
+		return "XRAY_OPTIONS lets clang's own runtime write them (patch_premain)";
 	if (!agent_is_standalone && !agent_engine.control->erases)
 		return "--no-patch leaves the program's code as it is";
 	if (arch_is_emulated())
@@ -206,41 +285,59 @@ static const char *entries_obstacle(void)
 	return NULL;
 }
 
-static void entries_take(const struct agent_module_tables *module, const uint64_t *list, size_t count)
+static size_t entries_search(const struct agent_module_tables *module, enum agent_entry_list_kind kind,
+        const struct agent_entry_list *list, struct agent_entry *found, size_t *left_out)
 {
-	struct agent_entry *found =
-	        sys_map(count * sizeof(*found), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	const char *why = entries_obstacle();
-	size_t used = 0, left_out = 0;
+	bool without_ends = false;
+	size_t used = kind == AGENT_LIST_SLEDS
+	                      ? agent_sled_search(module, list, found, left_out, &without_ends)
+	                      : agent_entry_search(module, list, found, left_out);
+
+	if (!without_ends)
+		return used;
+	agent_notice(names[kind], " of ", module->path[0] ? module->path : "the program",
+	        " are not recorded: no function has one at its end "
+	        "(-fxray-instrumentation-bundle=function)",
+	        NULL);
+	*left_out = list->count;
+	return 0;
+}
+
+static void entries_take(const struct agent_module_tables *module, enum agent_entry_list_kind kind,
+        const struct agent_entry_list *list)
+{
+	size_t bytes = list->count * sizeof(struct agent_entry), used = 0, left_out = 0;
+	struct agent_entry *found = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	const char *why = entries_obstacle(kind);
 	int kept;
 
 	if (!why && !found)
 		why = "there is no memory for it";
 	if (!why)
-		used = agent_entry_search(module, list, count, found, &left_out);
+		used = entries_search(module, kind, list, found, &left_out);
 	if (!why && used && !agent_code_open_for_now(&kept)) {
 		why = "/proc/self/mem cannot be opened";
 	} else if (!why && used) {
-		if (!entries_add(module->low, module->high, found, (uint32_t)used))
+		if (!entries_add(module, kind, found, (uint32_t)used))
 			why = "there is no room or no permission for code near the program's";
 		agent_code_close_again(kept);
 	}
 	if (found)
-		sys_unmap(found, count * sizeof(*found));
+		sys_unmap(found, bytes);
 	if (why)
-		entries_refuse(why);
-	else if (used + left_out < count)
-		entries_tell_short(module, count - used - left_out);
+		entries_refuse(kind, why);
+	else if (used + left_out < list->count)
+		entries_tell_other(module, kind, list->count - used - left_out);
 }
 
 #else
 
-static void entries_take(const struct agent_module_tables *module, const uint64_t *list, size_t count)
+static void entries_take(const struct agent_module_tables *module, enum agent_entry_list_kind kind,
+        const struct agent_entry_list *list)
 {
 	(void)module;
 	(void)list;
-	(void)count;
-	entries_refuse("the processor is not an x86-64");
+	entries_refuse(kind, "the processor is not an x86-64");
 }
 
 #endif
@@ -250,15 +347,15 @@ static void entries_take(const struct agent_module_tables *module, const uint64_
 /* The unwinder itself, and what it and this library need to work. */
 static bool entries_is_foreign(const char *path)
 {
-	static const char *const names[] = {
+	static const char *const foreign[] = {
 	        "ld-linux", "libc.so", "libpthread.so", "libgcc_s.so", "libfxtagent.so"};
 	const char *name = path;
 
 	for (const char *at = path; *at; at++)
 		if (*at == '/')
 			name = at + 1;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+		if (strncmp(name, foreign[i], strlen(foreign[i])) == 0)
 			return true;
 	return false;
 }
@@ -272,26 +369,26 @@ static bool entries_were_examined(uint32_t id)
 static void entries_examine(const struct agent_module_tables *module)
 {
 	uint8_t *bits = &examined[module->id / 8];
-	const uint64_t *list;
-	size_t count;
+	struct agent_entry_list lists[AGENT_LISTS];
 
 	if (entries_were_examined(module->id))
 		return;
 	store_relaxed(bits, (uint8_t)(*bits | 1 << module->id % 8));
-	if (is_refused || entries_is_foreign(module->path))
+	if (entries_is_foreign(module->path) || !agent_entry_lists(module, lists))
 		return;
-	list = agent_entry_list(module, &count);
-	if (list)
-		entries_take(module, list, count);
+	for (unsigned kind = 0; kind < AGENT_LISTS; kind++)
+		if (lists[kind].count && !is_refused[kind])
+			entries_take(module, (enum agent_entry_list_kind)kind, &lists[kind]);
 }
 
-void agent_entries_prepare(const uint8_t *enter, const uint8_t *leave)
+void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_code sleds)
 {
 	uint64_t mask = fxt_lock(&agent_engine.lock);
 
-	agent_thunk_blocks_prepare(enter, leave);
+	agent_thunk_blocks_prepare(thunks.enter, thunks.leave);
+	sled_code = sleds;
 	agent_modules_each(entries_examine);
-	agent_entry_list_end();
+	agent_entry_lists_end();
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
@@ -319,7 +416,7 @@ EXPORT void __gmon_start__(void)
 	if (id) {
 		agent_module_describe(id, &module);
 		entries_examine(&module);
-		agent_entry_list_end();
+		agent_entry_lists_end();
 	}
 	fxt_unlock(&agent_engine.lock, mask);
 }
@@ -336,80 +433,135 @@ uint32_t agent_entries_excluded(void)
 	return load_relaxed(&excluded_count);
 }
 
-/* Changes an entry's first byte, unless something else is there, such as a debugger's
+/* Changes an entry's byte, unless something else is there, such as a debugger's
  * breakpoint. */
-static bool entry_set(const struct entry *entry, bool to_jump)
+static bool entry_set(const struct entry *entry, bool to_on)
 {
-	uint8_t now, wanted = to_jump ? JUMP : TEST;
+	uint8_t now, wanted = to_on ? entry->on : entry->off;
 
-	return agent_code_read(entry->address, &now, 1) && (now == JUMP || now == TEST) &&
+	return agent_code_read(entry->address, &now, 1) && (now == entry->on || now == entry->off) &&
 	       (now == wanted || agent_code_write(entry->address, wanted));
 }
 
-static void entries_set_all(bool to_jump)
+static void entries_set_each(bool are_excluded, bool are_exits, bool to_on)
 {
 	for (unsigned i = 0; i < MODULES; i++)
-		for (uint32_t n = 0; modules[i].high && n < modules[i].used; n++)
-			entry_set(&modules[i].entries[n], to_jump && !modules[i].entries[n].is_excluded);
+		for (uint32_t n = 0; n < modules[i].used; n++) {
+			const struct entry *entry = &modules[i].entries[n];
+
+			if (entry->is_excluded == are_excluded && entry->is_exit == are_exits)
+				entry_set(entry, to_on);
+		}
+}
+
+/* A call that is entered by a sled is left by one: exits come on first. */
+static void entries_set_all(bool to_on)
+{
+	entries_set_each(false, true, to_on);
+	sys_membarrier();
+	entries_set_each(false, false, to_on);
 }
 
 void agent_entries_follow_recording(bool is_helper)
 {
-	bool to_jump = agent_records_calls();
+	bool to_on = agent_records_calls();
 	uint64_t mask;
 	int kept;
 
-	if (to_jump == is_on)
+	if (to_on == is_on)
 		return;
 	/* A library's entries may be written at this moment, as is_on says. */
 	mask = fxt_lock(&agent_engine.lock);
 	if (!total) {
-		is_on = to_jump;
+		is_on = to_on;
 	} else if (is_helper ? agent_code_open() : agent_code_open_for_now(&kept)) {
-		is_on = to_jump;
-		entries_set_all(to_jump);
+		is_on = to_on;
+		entries_set_all(to_on);
 		if (!is_helper)
 			agent_code_close_again(kept);
 	}
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
-static struct entry *entries_of_thunk(uint64_t entered)
+/* A function's entries: one, or its sleds. */
+struct entry_group {
+	struct entry *first;
+	uint32_t count;
+};
+
+/* The sleds of a function, one of which has a call that returns there. */
+static struct entry_group entries_of_sled(uint64_t from)
+{
+	for (unsigned i = 0; i < MODULES; i++) {
+		const struct entries *m = &modules[i];
+		uint32_t low = 0, high = m->used, end;
+		uint64_t function;
+
+		if (m->kind != AGENT_LIST_SLEDS || from - m->low >= m->high - m->low)
+			continue;
+		function = agent_sled_function(from);
+		while (low < high) {
+			uint32_t middle = (low + high) / 2;
+
+			if (m->entries[middle].function < function)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (end = low; end < m->used && m->entries[end].function == function;)
+			end++;
+		return (struct entry_group){m->entries + low, end - low};
+	}
+	return (struct entry_group){0};
+}
+
+static struct entry_group entries_of_thunk(uint64_t entered)
 {
 	uint32_t number;
 	const struct agent_thunk_block *block = agent_thunk_find_block(entered, &number);
 
 	for (unsigned i = 0; block && i < MODULES; i++)
-		if (modules[i].high && modules[i].thunks == block)
-			return number < modules[i].used ? &modules[i].entries[number] : NULL;
-	return NULL;
+		if (modules[i].thunks == block && number < modules[i].used)
+			return (struct entry_group){&modules[i].entries[number], 1};
+	return (struct entry_group){0};
 }
 
-bool agent_entries_exclude(uint64_t entered, uint64_t function)
+static struct entry_group entries_of(uint64_t from)
 {
-	struct entry *entry = entries_of_thunk(entered);
+	return agent_is_thunk(from) ? entries_of_thunk(from) : entries_of_sled(from);
+}
+
+bool agent_entries_call(uint64_t from, uint64_t function)
+{
+	struct entry_group group = entries_of(from);
 
 	/* Other code may have been loaded there since. */
-	if (!entry || ((const struct agent_thunk *)(uintptr_t)(entered & ~(uint64_t)(AGENT_THUNK_BYTES - 1)))
-	                              ->function != function)
-		return false;
-	if (!entry->is_excluded) {
-		entry->is_excluded = true;
-		store_release(&excluded_count, excluded_count + 1);
-	}
-	return entry_set(entry, false);
+	return group.count && group.first->function == function;
 }
 
-void agent_entries_include_all(void)
+bool agent_entries_exclude(uint64_t from)
+{
+	struct entry_group group = entries_of(from);
+	bool is_out = true;
+
+	for (uint32_t i = 0; i < group.count; i++) {
+		store_release(&excluded_count, excluded_count + !group.first[i].is_excluded);
+		group.first[i].is_excluded = true;
+		is_out = entry_set(&group.first[i], false) && is_out;
+	}
+	return is_out;
+}
+
+void agent_entries_include_all(bool are_exits)
 {
 	if (!excluded_count)
 		return;
+	entries_set_each(true, are_exits, is_on);
+	if (are_exits)
+		return;
 	for (unsigned i = 0; i < MODULES; i++)
-		for (uint32_t n = 0; modules[i].high && n < modules[i].used; n++)
-			if (modules[i].entries[n].is_excluded) {
-				modules[i].entries[n].is_excluded = false;
-				entry_set(&modules[i].entries[n], is_on);
-			}
+		for (uint32_t n = 0; n < modules[i].used; n++)
+			modules[i].entries[n].is_excluded = false;
 	store_release(&excluded_count, 0);
 }
 
@@ -418,12 +570,12 @@ void agent_entries_retire(uint64_t start, uint64_t end)
 	for (unsigned i = 0; i < MODULES; i++) {
 		struct entries *m = &modules[i];
 
-		if (!m->high || m->low >= end || m->high <= start)
+		if (m->low >= end || m->high <= start)
 			continue;
 		for (uint32_t n = 0; n < m->used; n++)
 			excluded_count -= m->entries[n].is_excluded;
 		total -= m->used;
 		entries_give_back(m);
-		m->high = 0;
+		*m = (struct entries){0};
 	}
 }

@@ -12,8 +12,12 @@
  * instruction meanwhile, as the usual protocol for five bytes has it, would kill threads
  * that block SIGTRAP.
  *
- * Calls that are open when the byte changes return as they were entered: their way back is
- * on their stack. So entries need none of the care that calls of hooks need (patch.h).
+ * Sleds (sleds.h) are entries too: there, too, only the first byte changes later.
+ *
+ * Calls of prepared entries that are open when the byte changes return as they were entered:
+ * their way back is on their stack. With sleds an exit is a place of its own, as it is with
+ * hooks. So sleds at exits come on before those at entries, and the sleds of a function that
+ * has an open call are not taken out (patch.h).
  *
  * All writing goes through /proc/self/mem (code.h). No page is ever writable and
  * executable.
@@ -23,26 +27,32 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "agent/hook/thunks.h"
+#include "sleds.h"
 
 /* Finds the entries of all modules, and from then on those of modules that are loaded.
- * Thunks will call `enter` and `leave`. Writes a notice if there are some that cannot be
+ * Thunks and sleds will call that code. Writes a notice if there are entries that cannot be
  * recorded. */
-void agent_entries_prepare(const uint8_t *enter, const uint8_t *leave);
+void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_code sleds);
 
-/* How many entries there are. */
+/* How many entries and sleds there are. */
 uint32_t agent_entries_count(void);
 
 /* Whether calls are recorded has changed: writes the entries. Runs in the helper's thread,
  * or, with `is_helper` false, before there is one. */
 void agent_entries_follow_recording(bool is_helper);
 
-/* Takes the entry out whose thunk was entered, if it is that function's. True if it is
- * out. Runs in the helper's thread, with the memory open and the engine's lock held, as
- * does the next one. */
-bool agent_entries_exclude(uint64_t entered, uint64_t function);
+/* Whether the call that returns there is of that function's thunk, or at its sled. Under the
+ * engine's lock. */
+bool agent_entries_call(uint64_t from, uint64_t function);
 
-/* Puts back all that were taken out. */
-void agent_entries_include_all(void);
+/* Takes that entry out, or all sleds of the function. True if it is out. Runs in the helper's thread, with the
+ * memory open and the engine's lock held, as does the next one. */
+bool agent_entries_exclude(uint64_t from);
+
+/* Puts back what was taken out: first all exits, and then, when all threads see these, all
+ * entries. */
+void agent_entries_include_all(bool are_exits);
 
 /* How many are taken out. */
 uint32_t agent_entries_excluded(void);

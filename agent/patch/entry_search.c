@@ -1,5 +1,5 @@
 /*
- * Finds prepared entries (entry_search.h), on the thread that starts or loads a module,
+ * Finds prepared entries and sleds (entry_search.h), on the thread that starts or loads a module,
  * before any thread executes the module's code. It reads the code as it lies in memory.
  */
 #include "entry_search.h"
@@ -57,25 +57,60 @@ static bool search_is_file_of(int fd, const ElfW(Ehdr) * header)
 	       memcmp(file->headers, header, bytes) == 0;
 }
 
-/* Returns the section with the entries' addresses, by the file; NULL: it has none. */
-static const ElfW(Shdr) * search_section(int fd, const ElfW(Ehdr) * header)
+/* An element of the list xray_instr_map, at any address. Both places are relative to the
+ * word itself. */
+struct sled_description {
+	int64_t address, function;
+	uint8_t kind, is_always, version, rest[13];
+} __attribute__((packed));
+
+#define SLED_VERSION 2
+
+static const struct {
+	const char *section;
+	size_t bytes; /* of an element */
+} lists_of_compilers[AGENT_LISTS] = {
+        [AGENT_LIST_ENTRIES] = {"__patchable_function_entries", sizeof(uint64_t)},
+        [AGENT_LIST_SLEDS] = {"xray_instr_map", sizeof(struct sled_description)},
+};
+
+/* The list in a section, as it lies in memory. */
+static struct agent_entry_list search_list(
+        const struct agent_module_tables *module, const ElfW(Shdr) * section, size_t element_bytes)
 {
-	static const char name[] = "__patchable_function_entries";
+	uint64_t start = module->base + section->sh_addr, end = start + section->sh_size;
+
+	if (!(section->sh_flags & SHF_ALLOC) ||
+	        (element_bytes == sizeof(uint64_t) && start % sizeof(uint64_t)) ||
+	        agent_module_readable_end(module, start) < end)
+		return (struct agent_entry_list){0};
+	return (struct agent_entry_list){(const void *)start, section->sh_size / element_bytes};
+}
+
+/* Finds the sections with lists, by the file. False: it has none. */
+static bool search_sections(int fd, const ElfW(Ehdr) * header, const struct agent_module_tables *module,
+        struct agent_entry_list lists[AGENT_LISTS])
+{
 	const ElfW(Shdr) *sections = file->sections;
+	bool is_found = false;
 	size_t bytes;
 
 	if (!search_read(fd, file->sections, header->e_shnum * sizeof(*sections), header->e_shoff))
-		return NULL;
+		return false;
 	bytes = sections[header->e_shstrndx].sh_size;
 	bytes = bytes < NAMES_BYTES ? bytes : NAMES_BYTES - 1;
 	if (!search_read(fd, file->names, bytes, sections[header->e_shstrndx].sh_offset))
-		return NULL;
+		return false;
 	file->names[bytes] = 0;
 	for (unsigned i = 0; i < header->e_shnum; i++)
-		if (sections[i].sh_name + sizeof(name) <= bytes + 1 &&
-		        memcmp(file->names + sections[i].sh_name, name, sizeof(name)) == 0)
-			return &sections[i];
-	return NULL;
+		for (unsigned kind = 0; kind < AGENT_LISTS; kind++)
+			if (sections[i].sh_name < bytes && strcmp(file->names + sections[i].sh_name,
+			                                           lists_of_compilers[kind].section) == 0) {
+				lists[kind] =
+				        search_list(module, &sections[i], lists_of_compilers[kind].bytes);
+				is_found = is_found || lists[kind].count;
+			}
+	return is_found;
 }
 
 /* ---- entries in code ---- */
@@ -221,6 +256,7 @@ static bool entry_find(const struct agent_module_tables *module, uint64_t entry,
 	if (entry_is_landing(at))
 		at += 4;
 	found->address = (uint64_t)(uintptr_t)at;
+	found->kind = AGENT_ENTRY;
 	for (found->bytes = 0; found->bytes < AGENT_ENTRY_BYTES;) {
 		uint32_t bytes = entry_nop_bytes(at + found->bytes);
 
@@ -232,38 +268,29 @@ static bool entry_find(const struct agent_module_tables *module, uint64_t entry,
 }
 
 /* Every module of every process comes here, so the file is compared last. */
-const uint64_t *agent_entry_list(const struct agent_module_tables *module, size_t *count)
+bool agent_entry_lists(const struct agent_module_tables *module, struct agent_entry_list lists[AGENT_LISTS])
 {
 	const ElfW(Ehdr) *header = search_header(module);
 	const char *path = module->path[0] ? module->path : "/proc/self/exe";
-	const ElfW(Shdr) * section;
-	uint64_t start, end;
+	bool is_found;
 	long fd;
 
-	if (!header || header->e_shentsize != sizeof(*section) || header->e_shnum > SECTIONS ||
+	for (unsigned kind = 0; kind < AGENT_LISTS; kind++)
+		lists[kind] = (struct agent_entry_list){0};
+	if (!header || header->e_shentsize != sizeof(*file->sections) || header->e_shnum > SECTIONS ||
 	        header->e_shstrndx >= header->e_shnum)
-		return NULL;
+		return false;
 	if (!file)
 		file = sys_map(sizeof(*file), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	fd = file ? sys_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0) : -1;
 	if (fd < 0)
-		return NULL;
-	section = search_section((int)fd, header);
-	if (section && !search_is_file_of((int)fd, header))
-		section = NULL;
+		return false;
+	is_found = search_sections((int)fd, header, module, lists) && search_is_file_of((int)fd, header);
 	sys_close((int)fd);
-	if (!section)
-		return NULL;
-	start = module->base + section->sh_addr;
-	end = start + section->sh_size;
-	*count = section->sh_size / sizeof(uint64_t);
-	if (!*count || !(section->sh_flags & SHF_ALLOC) || start % sizeof(uint64_t) ||
-	        agent_module_readable_end(module, start) < end)
-		return NULL;
-	return (const uint64_t *)start;
+	return is_found;
 }
 
-void agent_entry_list_end(void)
+void agent_entry_lists_end(void)
 {
 	if (file)
 		sys_unmap(file, sizeof(*file));
@@ -300,18 +327,18 @@ static uint64_t reference_relative(const uint8_t *from, const uint8_t *distance_
 	return (uint64_t)(uintptr_t)from + (uint64_t)(int64_t)distance;
 }
 
-/* Whether the word at that address is one of those slots: of the hooks, or, for a jump, of
- * any. */
-static bool reference_is_to_slot(uint64_t address, bool is_jump)
+/* Whether the word at that address is one of those slots: of the hooks, or, with `is_any`,
+ * of any. */
+static bool reference_is_to_slot(uint64_t address, bool is_any)
 {
 	for (unsigned i = 0; i < slot_count; i++)
 		if (slots[i].address == address)
-			return is_jump || slots[i].name < SLOT_NAMES_OF_HOOKS;
+			return is_any || slots[i].name < SLOT_NAMES_OF_HOOKS;
 	return false;
 }
 
 /* The same for the slot of a stub of the linker's. */
-static bool reference_is_to_stub(const struct agent_module_tables *module, uint64_t address, bool is_jump)
+static bool reference_is_to_stub(const struct agent_module_tables *module, uint64_t address, bool is_any)
 {
 	const uint8_t *at = (const uint8_t *)address;
 
@@ -322,24 +349,27 @@ static bool reference_is_to_stub(const struct agent_module_tables *module, uint6
 	if (*at == 0xf2) /* bnd */
 		at++;
 	return at[0] == 0xff && at[1] == 0x25 &&
-	       reference_is_to_slot(reference_relative(at + 6, at + 2), is_jump);
+	       reference_is_to_slot(reference_relative(at + 6, at + 2), is_any);
 }
 
 /* Looks at every byte, whether an instruction begins there or not: a function more is left
- * out at worst. */
-static bool entry_is_left_out(const struct agent_module_tables *module, uint64_t function, uint64_t end)
+ * out at worst. Jumps to functions that see their caller matter for entries alone. */
+static bool entry_is_left_out(
+        const struct agent_module_tables *module, uint64_t function, uint64_t end, bool replaces_address)
 {
 	for (const uint8_t *at = (const uint8_t *)function; at + 6 <= (const uint8_t *)end; at++) {
 		bool is_near = at[0] == 0xe8 || at[0] == 0xe9;
 		bool is_condition = at[0] == 0x0f && (at[1] & 0xf0) == 0x80;
 
-		if (is_near &&
-		        reference_is_to_stub(module, reference_relative(at + 5, at + 1), at[0] == 0xe9))
+		if (is_near && reference_is_to_stub(module, reference_relative(at + 5, at + 1),
+		                       replaces_address && at[0] == 0xe9))
 			return true;
-		if (is_condition && reference_is_to_stub(module, reference_relative(at + 6, at + 2), true))
+		if (is_condition &&
+		        reference_is_to_stub(module, reference_relative(at + 6, at + 2), replaces_address))
 			return true;
 		if (at[0] == 0xff && (at[1] == 0x15 || at[1] == 0x25) &&
-		        reference_is_to_slot(reference_relative(at + 6, at + 2), at[1] == 0x25))
+		        reference_is_to_slot(
+		                reference_relative(at + 6, at + 2), replaces_address && at[1] == 0x25))
 			return true;
 	}
 	return false;
@@ -358,14 +388,15 @@ static void entries_sort(struct agent_entry *entries, size_t count)
 	}
 }
 
-size_t agent_entry_search(const struct agent_module_tables *module, const uint64_t *list, size_t count,
+size_t agent_entry_search(const struct agent_module_tables *module, const struct agent_entry_list *list,
         struct agent_entry *entries, size_t *left_out)
 {
+	const uint64_t *addresses = list->start;
 	size_t found = 0, kept = 0;
 
 	*left_out = 0;
-	for (size_t i = 0; i < count; i++)
-		found += entry_find(module, list[i], &entries[found]);
+	for (size_t i = 0; i < list->count; i++)
+		found += entry_find(module, addresses[i], &entries[found]);
 	entries_sort(entries, found);
 	search_slots(module);
 	if (!slot_count)
@@ -373,10 +404,109 @@ size_t agent_entry_search(const struct agent_module_tables *module, const uint64
 	for (size_t i = 0; i < found; i++) {
 		uint64_t end = entry_end(module, &entries[i], i + 1 < found ? &entries[i + 1] : NULL);
 
-		if (entry_is_left_out(module, entries[i].function, end))
+		if (entry_is_left_out(module, entries[i].function, end, true))
 			++*left_out;
 		else
 			entries[kept++] = entries[i];
+	}
+	return kept;
+}
+
+/* ---- sleds ---- */
+
+static bool sled_is_as_made(const uint8_t *at, enum agent_entry_kind kind)
+{
+	const uint8_t *end = at + AGENT_SLED_BYTES;
+
+	return kind == AGENT_SLED_EXIT ? at[0] == 0xc3 && entry_is_nops(at + 1, end)
+	                               : at[0] == 0xeb && at[1] == 9 && entry_is_nops(at + 2, end);
+}
+
+static bool sled_is_before_condition(const uint8_t *at)
+{
+	at += AGENT_SLED_BYTES;
+	return (at[0] == 0x0f && (at[1] & 0xf0) == 0x80) || (at[0] & 0xf0) == 0x70;
+}
+
+enum sled_answer { SLED_USED, SLED_LEFT_OUT, SLED_OTHER };
+
+static enum sled_answer sled_find(const struct agent_module_tables *module,
+        const struct sled_description *description, struct agent_entry *found)
+{
+	/* By clang's numbers: the fourth is an entry whose arguments are wanted. */
+	static const enum agent_entry_kind kinds[] = {
+	        AGENT_SLED_ENTRY, AGENT_SLED_EXIT, AGENT_SLED_TAIL, AGENT_SLED_ENTRY};
+	uint64_t here = (uint64_t)(uintptr_t)description, address = here + (uint64_t)description->address;
+	const uint8_t *at = (const uint8_t *)address;
+
+	if (description->version != SLED_VERSION)
+		return SLED_OTHER;
+	if (description->kind >= sizeof(kinds) / sizeof(*kinds))
+		return SLED_LEFT_OUT;
+	found->address = address;
+	found->function =
+	        here + offsetof(struct sled_description, function) + (uint64_t)description->function;
+	found->bytes = AGENT_SLED_BYTES;
+	found->kind = kinds[description->kind];
+	if (address % 2 || !entry_is_code(module, address) || !entry_is_code(module, found->function) ||
+	        !sled_is_as_made(at, found->kind))
+		return SLED_OTHER;
+	return found->kind == AGENT_SLED_TAIL && sled_is_before_condition(at) ? SLED_LEFT_OUT : SLED_USED;
+}
+
+static void sleds_sort_by_function(struct agent_entry *sleds, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct agent_entry sled = sleds[i];
+		size_t at = i;
+
+		for (; at > 0 && sleds[at - 1].function > sled.function; at--)
+			sleds[at] = sleds[at - 1];
+		sleds[at] = sled;
+	}
+}
+
+/* Whether the sleds from `first` to `next`, all of one function, are to be left as they
+ * are. */
+static bool sleds_are_left_out(const struct agent_module_tables *module, const struct agent_entry *first,
+        const struct agent_entry *next, const struct agent_entry *end)
+{
+	const struct agent_entry *sled = first;
+
+	while (sled < next && sled->kind != AGENT_SLED_ENTRY)
+		sled++;
+	return sled == next ||
+	       (slot_count && entry_is_left_out(module, first->function,
+	                              entry_end(module, first, next < end ? next : NULL), false));
+}
+
+size_t agent_sled_search(const struct agent_module_tables *module, const struct agent_entry_list *list,
+        struct agent_entry *sleds, size_t *left_out, bool *without_ends)
+{
+	const struct sled_description *descriptions = list->start;
+	size_t found = 0, kept = 0;
+
+	*left_out = 0;
+	*without_ends = true;
+	for (size_t i = 0; i < list->count; i++) {
+		enum sled_answer answer = sled_find(module, &descriptions[i], &sleds[found]);
+
+		found += answer == SLED_USED;
+		*left_out += answer == SLED_LEFT_OUT;
+		*without_ends = *without_ends && (descriptions[i].kind == 0 || descriptions[i].kind > 2);
+	}
+	*without_ends = *without_ends && found;
+	sleds_sort_by_function(sleds, found);
+	search_slots(module);
+	for (size_t i = 0, next; i < found; i = next) {
+		for (next = i; next < found && sleds[next].function == sleds[i].function;)
+			next++;
+		if (sleds_are_left_out(module, &sleds[i], &sleds[next], &sleds[found])) {
+			*left_out += next - i;
+			continue;
+		}
+		memmove(&sleds[kept], &sleds[i], (next - i) * sizeof(*sleds));
+		kept += next - i;
 	}
 	return kept;
 }

@@ -11,7 +11,6 @@
 #include "code.h"
 #include "entries.h"
 #include "agent/hook/frames.h"
-#include "agent/hook/thunks.h"
 #include "agent/process/modules.h"
 #include "writer/engine/decisions.h"
 #include "writer/format/encode.h"
@@ -316,10 +315,10 @@ static enum site_state patch_site_now(const struct site *site, uint64_t function
 
 	is_undecided = false;
 	agent_code_begin();
-	if (agent_is_thunk(return_address)) {
+	if (agent_entries_call(return_address, function)) {
 		if (patch_answer(function) != AGENT_CODE_EXCLUDED)
 			return SITE_KEPT;
-		return agent_entries_exclude(return_address, function) ? SITE_ERASED : SITE_REFUSED;
+		return agent_entries_exclude(return_address) ? SITE_ERASED : SITE_REFUSED;
 	}
 	if (!agent_module_known_around(return_address) || patch_answer(function) != AGENT_CODE_EXCLUDED)
 		return SITE_KEPT;
@@ -512,10 +511,11 @@ void agent_patch_undo(void)
 	mask = fxt_lock(&agent_engine.lock);
 	before = patch_count;
 	patch_put_all_back(true);
+	agent_entries_include_all(true);
 	sys_membarrier(); /* a thread that sees a restored entry hook sees its exit hook */
 	patch_put_all_back(false);
+	agent_entries_include_all(false);
 	sys_membarrier();
-	agent_entries_include_all();
 	patch_forget_sites();
 	pause_ns = PAUSE_NS;
 	if (before && !patch_count)
@@ -550,7 +550,8 @@ bool agent_patch_undo_inherited(void)
 		agent_code_open_shared();
 		for (uint32_t i = 0; i < patch_count; i++)
 			is_done = patch_put_back(&patches[i]) && is_done;
-		agent_entries_include_all();
+		agent_entries_include_all(true);
+		agent_entries_include_all(false);
 		agent_code_close();
 	}
 	for (uint32_t i = 0; i < SITES; i++) {

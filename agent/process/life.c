@@ -32,7 +32,7 @@
 #include "agent/heap/heap.h"
 #include "helper.h"
 #include "agent/hook/inherited.h"
-#include "agent/hook/prepared.h"
+#include "agent/hook/sources.h"
 #include "agent/base/libc.h"
 #include "modules.h"
 #include "agent/base/notice.h"
@@ -274,7 +274,7 @@ static void life_begin(void)
 		agent_process_exit_prepare();
 		agent_fatal_signals_prepare();
 		agent_modules_record_all();
-		agent_prepared_prepare();
+		agent_sources_prepare();
 		agent_heap_prepare();
 		life_begin_session();
 	} else {

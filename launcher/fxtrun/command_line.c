@@ -224,8 +224,9 @@ enum fxt_command_line_result fxt_command_line_parse(
 void fxt_command_line_help(void)
 {
 	printf("Usage: fxtrun [options] [--] program [arguments]\n"
-	       "Runs a program compiled by fxt-cc or fxt-c++, or with -finstrument-functions\n"
-	       "or -fpatchable-function-entry=5, and records its calls.\n\n");
+	       "Runs a program compiled by fxt-cc or fxt-c++, or with -finstrument-functions,\n"
+	       "-fpatchable-function-entry=5 or clang's -fxray-instrument, and records its\n"
+	       "calls.\n\n");
 	for (unsigned i = 0; i < fxt_option_count; i++) {
 		const struct fxt_option *option = &fxt_option_table[i];
 

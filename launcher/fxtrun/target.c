@@ -297,7 +297,8 @@ bool fxt_target_is_instrumented(const char *path)
 	while (!found && (section = elf_nextscn(elf, section)) && gelf_getshdr(section, &header)) {
 		const char *name = elf_strptr(elf, names, header.sh_name);
 
-		found = (name && strcmp(name, "__patchable_function_entries") == 0) ||
+		found = (name && (strcmp(name, "__patchable_function_entries") == 0 ||
+		                         strcmp(name, "xray_instr_map") == 0)) ||
 		        (header.sh_type == SHT_DYNSYM && target_has_hook(elf, section, &header));
 	}
 	fxt_elf_close(&files);

@@ -3,10 +3,10 @@
  * the caller of the calls. Instructions in memory of no file do not count: they are stubs,
  * which no unwind table describes. The calls are made before, so that all of them take the
  * short way, without system calls: those block the signal of the steps. */
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <ucontext.h>
 
 #define CALLED   __attribute__((noinline))
@@ -42,7 +42,7 @@ QUIET static int behind_caller(void);
 QUIET static void step(int signal, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-	const unsigned char *code = (const unsigned char *)registers[REG_RIP];
+	Dl_info file;
 	void *addresses[64];
 	int count, found = 0;
 
@@ -59,10 +59,10 @@ QUIET static void step(int signal, siginfo_t *info, void *context)
 		found += addresses[i] >= (void *)caller && addresses[i] < (void *)behind_caller;
 	if (found == 1)
 		return;
-	if (code[0] == 0xff && code[1] == 0x25 && memcmp(code + 2, "\0\0\0\0", 4) == 0)
-		in_stubs++;
-	else
+	if (dladdr((void *)registers[REG_RIP], &file))
 		lost++;
+	else
+		in_stubs++;
 }
 
 QUIET static int caller(int x)

@@ -1,0 +1,37 @@
+/*
+ * Calls of the hooks from the middle of the program's code, for sources that the compiler
+ * did not make a call for (prepared.c, xray.c). The function's arguments or its result are
+ * in registers there, and with -fipa-ra its caller may keep values in any other. So such a
+ * source is compiled for general registers alone, and its instructions save these. All else
+ * that it calls goes through agent_saving_vectors (saving.c), by the names below.
+ */
+#ifndef FXT_AGENT_SAVING_H
+#define FXT_AGENT_SAVING_H
+
+#define SAVING(name)           agent_saving_##name
+#define agent_enter_first      SAVING(enter_first)
+#define agent_enter_nested     SAVING(enter_nested)
+#define agent_enter_slow_path  SAVING(enter_slow_path)
+#define agent_enter_probing    SAVING(enter_probing)
+#define agent_enter_general    SAVING(enter_general)
+#define agent_leave_first      SAVING(leave_first)
+#define agent_leave_nested     SAVING(leave_nested)
+#define agent_leave_slow_path  SAVING(leave_slow_path)
+#define agent_leave_mismatched SAVING(leave_mismatched)
+#define agent_leave_general    SAVING(leave_general)
+#define agent_return_make      SAVING(return_make)
+
+/* clang-format off */
+#define PUSH(name)         "push %" name "\n .cfi_adjust_cfa_offset 8\n"
+#define POP(name)          "pop %" name "\n .cfi_adjust_cfa_offset -8\n"
+
+/* All registers that a function need not keep, for C code. 72 bytes. */
+#define SAVE_REGISTERS                                                                       \
+	PUSH("rax") PUSH("rcx") PUSH("rdx") PUSH("rsi") PUSH("rdi") PUSH("r8") PUSH("r9")     \
+	PUSH("r10") PUSH("r11")
+#define RESTORE_REGISTERS                                                                    \
+	POP("r11") POP("r10") POP("r9") POP("r8") POP("rdi") POP("rsi") POP("rdx")            \
+	POP("rcx") POP("rax")
+/* clang-format on */
+
+#endif
