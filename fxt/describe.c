@@ -226,11 +226,13 @@ static void describe_wait(
 	        [FXT_WAIT_CONDITION] = "signalled by",
 	        [FXT_WAIT_BARRIER] = "last reached by",
 	        [FXT_WAIT_THREAD] = "the end of",
+	        [FXT_WAIT_FUTEX] = "woken by",
 	        [FXT_WAIT_OTHER] = "ended by",
 	};
 	bool is_thread = part->wait_kind == FXT_WAIT_THREAD;
 
-	if (part->wait_kind == FXT_WAIT_TIME || part->wait_kind == FXT_WAIT_DESCRIPTOR) {
+	if (part->wait_kind == FXT_WAIT_TIME || part->wait_kind == FXT_WAIT_DESCRIPTOR ||
+	        part->wait_kind == FXT_WAIT_EVENT) {
 		fputs("in ", out);
 		describe_name(out, scan, part->name);
 		fputs(part->object ? " of " : "", out);

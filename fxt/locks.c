@@ -12,7 +12,7 @@
 static const char help[] =
         "usage: fxt locks [OPTION]... [FILE]...\n"
         "\n"
-        "Prints the locks and semaphores that threads waited for:\n"
+        "Prints the locks, semaphores and futexes that threads waited for:\n"
         "  waits    number of waits; open: waits without an end\n"
         "  total    time of all waits; longest: the longest wait\n"
         "  at once  how many threads waited at the same time\n"

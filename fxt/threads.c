@@ -113,6 +113,7 @@ static const char *threads_nobody(const struct fxt_hindrance *hindrance)
 		return "another program, or unknown";
 	return hindrance->wait_kind == FXT_WAIT_TIME         ? "time to pass"
 	       : hindrance->wait_kind == FXT_WAIT_DESCRIPTOR ? "a descriptor"
+	       : hindrance->wait_kind == FXT_WAIT_EVENT      ? "a signal, a child or a message"
 	                                                     : "unknown";
 }
 

@@ -95,8 +95,6 @@ void __cxa_finalize(void *module);
 	X(setresgid)              \
 	X(setgroups)              \
 	X(initgroups)             \
-	X(waitid)                 \
-	X(wait4)                  \
 	X(kill)                   \
 	X(raise)                  \
 	X(sigaction)              \

@@ -32,7 +32,7 @@ enum { BLOCKING_SHORTEST_NS = 10000 };
 /* True if waits of the calling thread can be recorded. A thread that cannot be in the trace
  * loses no calls here, so its waits are not counted as lost. In a vfork child, waits are
  * recorded as those of its parent, like calls. */
-static bool blocking_is_recorded(void)
+bool agent_blocking_is_recorded(void)
 {
 	const struct fxt_engine *e = &agent_engine;
 
@@ -61,7 +61,7 @@ static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait 
 
 	if (blocking_is_purpose[call])
 		agent_child_begins();
-	writer = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
+	writer = agent_blocking_is_recorded() ? agent_claim_for_wait() : NULL;
 	if (!writer)
 		return 0;
 	begin = agent_begin_wait(writer, fxt_wait_ref(call, object), 0, stack_pointer);
@@ -74,6 +74,19 @@ uint64_t agent_blocking_begin(enum fxt_wait call, uint64_t object)
 	return load_relaxed(&agent_recording) == AGENT_QUIET ? 0 : blocking_begin_recorded(call, object);
 }
 
+bool agent_blocking_is_brief(const struct fxt_thread_writer *writer, uint64_t begin)
+{
+	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
+
+	return writer->last - begin < shortest;
+}
+
+void agent_blocking_drop(const struct fxt_thread_writer *writer, const struct fxt_frame *frame)
+{
+	agent_keep_around_kept(frame);
+	set_top(fxt_slot(&agent_engine, writer->number), frame);
+}
+
 static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 {
 	struct fxt_thread_writer *writer =
@@ -83,12 +96,10 @@ static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 	 * recorded. */
 	if (!writer)
 		return;
-	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
 	const struct fxt_frame *frame = agent_find_wait(writer, begin);
 
-	if (frame && writer->last - begin < shortest) {
-		agent_keep_around_kept(frame);
-		set_top(fxt_slot(&agent_engine, writer->number), frame);
+	if (frame && agent_blocking_is_brief(writer, begin)) {
+		agent_blocking_drop(writer, frame);
 	} else if (frame) {
 		agent_end_frame(writer, frame, writer->last, false);
 	}
@@ -103,12 +114,6 @@ void agent_blocking_end(uint64_t begin)
 		return;
 	blocking_end_recorded(begin);
 	errno = error;
-}
-
-/* The descriptor as it stands in the frame's reference (writer/engine/waits.h). */
-static uint64_t blocking_descriptor(int fd)
-{
-	return (uint32_t)fd + 1u;
 }
 
 /* Defines the interposed function `name`, whose waits are recorded as those of `call` if
@@ -128,7 +133,7 @@ static uint64_t blocking_descriptor(int fd)
 
 /* The same for a call on the descriptor `fd`. */
 #define ON_DESCRIPTOR(type, name, call, parameters, arguments) \
-	BLOCKING(type, name, call, blocking_descriptor(fd), parameters, arguments)
+	BLOCKING(type, name, call, agent_blocking_descriptor(fd), parameters, arguments)
 
 typedef const struct timespec *timeout;
 
@@ -240,22 +245,22 @@ ON_DESCRIPTOR(ssize_t, splice, splice,
 
 /* Only two commands of fcntl() wait. A command has at most one argument, a number or a
  * pointer. It is passed on as a pointer, as the C library itself does. */
-#define FCNTL(name)                                                                                 \
-	EXPORT int name(int fd, int command, ...)                                                   \
-	{                                                                                           \
-		bool waits_ = command == F_SETLKW || command == F_OFD_SETLKW;                       \
-		uint64_t begin_ =                                                                   \
-		        waits_ ? agent_blocking_begin(FXT_WAIT_fcntl, blocking_descriptor(fd)) : 0; \
-		va_list list_;                                                                      \
-		void *argument_;                                                                    \
-		int result_;                                                                        \
-                                                                                                    \
-		va_start(list_, command);                                                           \
-		argument_ = va_arg(list_, void *);                                                  \
-		va_end(list_);                                                                      \
-		result_ = REAL(name)(fd, command, argument_);                                       \
-		agent_blocking_end(begin_);                                                         \
-		return result_;                                                                     \
+#define FCNTL(name)                                                                                       \
+	EXPORT int name(int fd, int command, ...)                                                         \
+	{                                                                                                 \
+		bool waits_ = command == F_SETLKW || command == F_OFD_SETLKW;                             \
+		uint64_t begin_ =                                                                         \
+		        waits_ ? agent_blocking_begin(FXT_WAIT_fcntl, agent_blocking_descriptor(fd)) : 0; \
+		va_list list_;                                                                            \
+		void *argument_;                                                                          \
+		int result_;                                                                              \
+                                                                                                          \
+		va_start(list_, command);                                                                 \
+		argument_ = va_arg(list_, void *);                                                        \
+		va_end(list_);                                                                            \
+		result_ = REAL(name)(fd, command, argument_);                                             \
+		agent_blocking_end(begin_);                                                               \
+		return result_;                                                                           \
 	}
 
 FCNTL(fcntl)
@@ -289,7 +294,7 @@ BLOCKING(int, semtimedop, semtimedop, 0, (int set, struct sembuf *operations, si
  * tells how much a stream has read. */
 static uint64_t blocking_stream(const FILE *stream)
 {
-	return stream && stream->_fileno >= 0 ? blocking_descriptor(stream->_fileno) : 0;
+	return stream && stream->_fileno >= 0 ? agent_blocking_descriptor(stream->_fileno) : 0;
 }
 
 /* How many bytes the stream has read and not handed out. A call that finds a byte does not

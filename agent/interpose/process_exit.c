@@ -6,6 +6,7 @@
 #include "agent/hook/events.h"
 #include "process_exit.h"
 #include "agent/base/real.h"
+#include "blocking.h"
 #include "agent/process/standalone.h"
 
 #define CATEGORY "process"
@@ -39,24 +40,35 @@ static void process_exit_record_siginfo(const siginfo_t *info)
 		process_exit_record_child(info->si_pid, by_signal, info->si_status);
 }
 
-EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
+/* Waits as the function `call`. A call that only asks has no wait. */
+static pid_t process_exit_wait(
+        enum fxt_wait call, pid_t which, int *status, int options, struct rusage *usage)
 {
+	uint64_t begin = options & WNOHANG ? 0 : agent_blocking_begin(call, 0);
 	int own;
 	pid_t child = REAL(wait4)(which, status ? status : &own, options, usage);
 	int error = errno;
 
+	agent_blocking_end(begin);
 	if (child > 0)
 		process_exit_record_status(child, status ? *status : own);
 	errno = error;
 	return child;
 }
 
+EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
+{
+	return process_exit_wait(FXT_WAIT_wait4, which, status, options, usage);
+}
+
 EXPORT int waitid(idtype_t type, id_t which, siginfo_t *info, int options)
 {
+	uint64_t begin = options & WNOHANG ? 0 : agent_blocking_begin(FXT_WAIT_waitid, 0);
 	siginfo_t own;
 	int result = REAL(waitid)(type, which, info ? info : &own, options);
 	int error = errno;
 
+	agent_blocking_end(begin);
 	if (result == 0 && !(options & WNOWAIT))
 		process_exit_record_siginfo(info ? info : &own);
 	errno = error;
@@ -65,17 +77,17 @@ EXPORT int waitid(idtype_t type, id_t which, siginfo_t *info, int options)
 
 EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
 {
-	return wait4(-1, status, options, usage);
+	return process_exit_wait(FXT_WAIT_wait3, -1, status, options, usage);
 }
 
 EXPORT pid_t waitpid(pid_t which, int *status, int options)
 {
-	return wait4(which, status, options, NULL);
+	return process_exit_wait(FXT_WAIT_waitpid, which, status, options, NULL);
 }
 
 EXPORT pid_t wait(int *status)
 {
-	return wait4(-1, status, 0, NULL);
+	return process_exit_wait(FXT_WAIT_wait, -1, status, 0, NULL);
 }
 
 /* ---- of the process itself ---- */

@@ -6,7 +6,6 @@
  */
 #include "sandbox.h"
 #include <errno.h>
-#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -17,7 +16,7 @@
 #include "agent/process/helper.h"
 #include "agent/base/notice.h"
 #include "agent/base/real.h"
-#include "blocking.h"
+#include "raw_calls.h"
 #include "agent/hook/shadow.h"
 #include "agent/hook/slow_path.h"
 #include "agent/hook/stacks.h"
@@ -168,13 +167,11 @@ void agent_clock_has_changed(unsigned long mode, bool failed)
 
 /* ---- system calls by number ---- */
 
-typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
-
 /* Our syscall(). The header declares it with variadic arguments, so it has another name
- * here; the ABI passes long arguments in the same registers either way. */
-EXPORT system_call agent_syscall __asm__("syscall");
+ * here. */
+EXPORT agent_system_call agent_syscall __asm__("syscall");
 
-static long sandbox_call(system_call *real, long number, long a, long b, long c, long d, long e, long f)
+static long sandbox_call(agent_system_call *real, long number, long a, long b, long c, long d, long e, long f)
 {
 	agent_sandbox_begins(number == SYS_seccomp ? a == SECCOMP_SET_MODE_STRICT : b == SECCOMP_MODE_STRICT);
 	long result = real(number, a, b, c, d, e, f);
@@ -196,7 +193,7 @@ static bool sandbox_is_entered(long number, long a, long b, long c)
 
 /* A call that the kernel allows only to a single-threaded process, like unshare() and
  * setns() (credentials.c). */
-static long sandbox_call_alone(system_call *real, long number, long a, long b)
+static long sandbox_call_alone(agent_system_call *real, long number, long a, long b)
 {
 	uint64_t mask = agent_helper_make_way();
 	long result = real(number, a, b, 0, 0, 0, 0);
@@ -205,7 +202,8 @@ static long sandbox_call_alone(system_call *real, long number, long a, long b)
 	return result;
 }
 
-static long sandbox_call_sigaction(system_call *real, long signal, long action, long before, long mask_bytes)
+static long sandbox_call_sigaction(
+        agent_system_call *real, long signal, long action, long before, long mask_bytes)
 {
 	long result = real(SYS_rt_sigaction, signal, action, before, mask_bytes, 0, 0);
 
@@ -214,7 +212,7 @@ static long sandbox_call_sigaction(system_call *real, long signal, long action, 
 	return result;
 }
 
-static long sandbox_call_sigaltstack(system_call *real, long stack, long before)
+static long sandbox_call_sigaltstack(agent_system_call *real, long stack, long before)
 {
 	long result = real(SYS_sigaltstack, stack, before, 0, 0, 0, 0);
 
@@ -223,7 +221,7 @@ static long sandbox_call_sigaltstack(system_call *real, long stack, long before)
 	return result;
 }
 
-static long sandbox_call_clock(system_call *real, unsigned long mode)
+static long sandbox_call_clock(agent_system_call *real, unsigned long mode)
 {
 	agent_clock_changes(mode);
 	long result = real(SYS_prctl, PR_SET_TSC, (long)mode, 0, 0, 0, 0);
@@ -242,7 +240,7 @@ static bool sandbox_forks(long number, unsigned long flags, long stack)
 	return number == SYS_clone && !(flags & (CLONE_VM | CLONE_SETTLS)) && !stack;
 }
 
-static long sandbox_call_fork(system_call *real, long number, long a, long b, long c, long d, long e)
+static long sandbox_call_fork(agent_system_call *real, long number, long a, long b, long c, long d, long e)
 {
 	agent_self_before_fork(true);
 	long child = real(number, a, b, c, d, e, 0);
@@ -254,39 +252,15 @@ static long sandbox_call_fork(system_call *real, long number, long a, long b, lo
 	return child;
 }
 
-/* Locks and events that are made of futexes wait here: std::atomic's wait(), semaphores and
- * latches of C++20, locks of Rust and GLib. */
-static bool sandbox_waits(long operation)
-{
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_LOCK_PI:
-	case FUTEX_WAIT_REQUEUE_PI:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static long sandbox_call_futex(system_call *real, long a, long b, long c, long d, long e, long f)
-{
-	uint64_t begin = agent_blocking_begin(FXT_WAIT_futex, (uint64_t)a);
-	long result = real(SYS_futex, a, b, c, d, e, f);
-
-	agent_blocking_end(begin);
-	return result;
-}
-
 /* The compiler turns the last call into a jump. Therefore the child of a clone() on a new
  * stack returns to the program, and not into a frame of ours, which is not on that
  * stack. */
 long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	system_call *real = (system_call *)REAL(syscall);
+	agent_system_call *real = (agent_system_call *)REAL(syscall);
 
-	if (number == SYS_futex && sandbox_waits(b))
-		return sandbox_call_futex(real, a, b, c, d, e, f);
+	if (agent_raw_call_waits(number, b))
+		return agent_raw_call(real, number, a, b, c, d, e, f);
 	if (unlikely(number == SYS_clone))
 		agent_clones((unsigned long)a);
 	if (unlikely(sandbox_forks(number, (unsigned long)a, b)))

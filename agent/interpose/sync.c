@@ -14,6 +14,7 @@
 #include "agent/process/modules.h"
 #include "agent/base/real.h"
 #include "agent/hook/shadow.h"
+#include "blocking.h"
 #include "lock_state.h"
 #include "agent/base/symbols.h"
 
@@ -112,15 +113,64 @@ uint64_t agent_sync_released(const void *object, const char *name)
 	return entry ? sync_release(entry, object, name, false) : 0;
 }
 
-/* ---- waits ---- */
+/* Offers no flows while others are pending, because a waiter could not tell whose it takes.
+ * The times are those before the call: a record that is written after it must not begin
+ * after the waiter went on. */
+bool agent_sync_offer(struct agent_offer *offer, const void *object, uint32_t most)
+{
+	struct entry *entry = sync_awaited(object);
+	struct fxt_thread_writer *writer;
 
-struct wait {
-	enum fxt_wait call;
-	const void *object;
-	uint64_t own_flow; /* begun by the same call */
-	uint64_t begin;    /* 0 = it is not recorded */
-	uint32_t earlier;  /* the latest flow that began before it */
-};
+	if (likely(!entry) || sync_has_flows(entry) || !agent_records_category(FXT_WAIT_CATEGORY))
+		return false;
+	uint32_t waiters = load_relaxed(&entry->waiters);
+
+	if (waiters > UINT16_MAX)
+		waiters = UINT16_MAX;
+	*offer = (struct agent_offer){.object = object, .count = most < waiters ? most : waiters};
+	writer = offer->count ? agent_claim_for_wait() : NULL;
+	if (!writer)
+		return false;
+	for (int i = 0; i < 3; i++)
+		offer->ticks[i] = agent_stamp(writer);
+	agent_release(writer);
+	offer->first = agent_new_flows(offer->count);
+	store_release(&entry->flows, sync_flows(offer->first, (uint16_t)offer->count, (uint16_t)waiters));
+	return true;
+}
+
+/* Takes back the flows that no waiter will take: all but `woken`. */
+static void sync_withdraw(struct entry *entry, const struct agent_offer *offer, uint32_t woken)
+{
+	uint64_t flows = load_relaxed(&entry->flows), rest;
+
+	do {
+		uint32_t taken = (uint32_t)flows - offer->first;
+
+		if (!flows || taken >= offer->count)
+			return;
+		rest = woken > taken ? sync_flows((uint32_t)flows, (uint16_t)(woken - taken), flows >> 48)
+		                     : 0;
+	} while (!compare_exchange_acquire(&entry->flows, &flows, rest));
+}
+
+void agent_sync_woke(const struct agent_offer *offer, uint64_t woken, const char *name)
+{
+	uint32_t count = woken < offer->count ? (uint32_t)woken : offer->count;
+	struct fxt_thread_writer *writer;
+
+	if (count < offer->count)
+		sync_withdraw(sync_entry(offer->object), offer, count);
+	writer = count && agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+	if (!writer)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		agent_write_arrow(writer, FXT_EVENT_FLOW_BEGIN, FXT_WAIT_CATEGORY, name, name, offer->ticks,
+		        agent_flow_id(offer->first + i), offer->object);
+	agent_release(writer);
+}
+
+/* ---- waits ---- */
 
 /*
  * Returns the koid of a thread that is joined; 0: it is not known. A thread that is not
@@ -143,7 +193,7 @@ static uint64_t sync_joined(pthread_t thread)
 
 /* Returns the koid of the thread that has to act before the wait ends: it holds the lock,
  * or is joined. 0: the object's memory does not show it. */
-static uint64_t sync_holder(const struct wait *wait)
+static uint64_t sync_holder(const struct agent_wait *wait)
 {
 	const struct fxt_engine *e = &agent_engine;
 
@@ -182,17 +232,25 @@ static void sync_announce(struct entry *entry, const void *object)
 	add_relaxed(&entry->waiters, 1);
 }
 
+/* A wait that may be brief is like those of blocking.c, and costs no more. */
+static struct fxt_thread_writer *sync_claim(const struct agent_wait *wait)
+{
+	agent_child_begins();
+	if (wait->may_be_brief)
+		return agent_blocking_is_recorded() ? agent_claim_for_wait() : NULL;
+	return agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+}
+
 /* Announces the wait before it reads the holder. So a release that comes in between writes
  * an arrow. It tells readers that the holder in the wait's record may have changed. */
-static void sync_begin_wait(struct wait *wait)
+void agent_sync_begin(struct agent_wait *wait)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	const void *object = wait->object;
 	struct entry *entry = sync_entry(object);
 	struct fxt_thread_writer *writer;
 
-	agent_child_begins();
-	writer = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+	writer = sync_claim(wait);
 	if (!writer)
 		return;
 	uint32_t symbol = sync_symbol(object);
@@ -214,7 +272,7 @@ static void sync_begin_wait(struct wait *wait)
  * flow to the other waiters. If there are none it discards the flow, which would otherwise
  * suppress the next signal's arrow.
  */
-static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait, bool is_woken)
+static uint64_t sync_take_flow(struct entry *entry, const struct agent_wait *wait, bool is_woken)
 {
 	uint64_t flows = load_relaxed(&entry->flows), rest;
 	uint32_t number;
@@ -235,11 +293,7 @@ static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait, boo
 	return is_stale || !is_woken ? 0 : agent_flow_id(number);
 }
 
-/* How a wait ended: it was woken; it timed out or a signal handler ran; its thread was
- * cancelled. */
-enum wait_end { WAIT_WOKEN, WAIT_IN_VAIN, WAIT_ABANDONED };
-
-static void sync_end_wait(const struct wait *wait, enum wait_end end)
+void agent_sync_end(const struct agent_wait *wait, enum agent_wait_end end)
 {
 	struct entry *entry = sync_entry(wait->object);
 	const char *name = fxt_wait_name(wait->call);
@@ -255,7 +309,9 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 		return;
 	const struct fxt_frame *frame = agent_find_wait(writer, wait->begin);
 
-	if (frame) {
+	if (frame && wait->may_be_brief && !flow && agent_blocking_is_brief(writer, wait->begin)) {
+		agent_blocking_drop(writer, frame);
+	} else if (frame) {
 		uint64_t ticks[3];
 
 		for (int i = 0; i < 3; i++)
@@ -277,45 +333,46 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 
 /* A wait that is one call, as an expression with the call's result. errno stays as the call
  * leaves it. */
-#define WAIT(waited_for, name, flow, call_it)                                                              \
-	({                                                                                                 \
-		struct wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for), .own_flow = (flow)}; \
-		int result_, error_;                                                                       \
-                                                                                                           \
-		sync_begin_wait(&wait_);                                                                   \
-		result_ = (call_it);                                                                       \
-		error_ = errno;                                                                            \
-		sync_end_wait(&wait_, result_ == 0 || result_ == PTHREAD_BARRIER_SERIAL_THREAD             \
-		                              ? WAIT_WOKEN                                                 \
-		                              : WAIT_IN_VAIN);                                             \
-		errno = error_;                                                                            \
-		result_;                                                                                   \
+#define WAIT(waited_for, name, flow, call_it)                                                   \
+	({                                                                                      \
+		struct agent_wait wait_ = {                                                     \
+		        .call = FXT_WAIT_##name, .object = (waited_for), .own_flow = (flow)};   \
+		int result_, error_;                                                            \
+                                                                                                \
+		agent_sync_begin(&wait_);                                                       \
+		result_ = (call_it);                                                            \
+		error_ = errno;                                                                 \
+		agent_sync_end(&wait_, result_ == 0 || result_ == PTHREAD_BARRIER_SERIAL_THREAD \
+		                               ? WAIT_WOKEN                                     \
+		                               : WAIT_IN_VAIN);                                 \
+		errno = error_;                                                                 \
+		result_;                                                                        \
 	})
 
 /* Runs if the thread is cancelled inside a wait, where it holds nothing of ours. */
 static void sync_cancel_wait(void *wait)
 {
-	sync_end_wait(wait, WAIT_ABANDONED);
+	agent_sync_end(wait, WAIT_ABANDONED);
 }
 
-#define CANCELLABLE_WAIT(waited_for, name, call_it)                                    \
-	({                                                                             \
-		struct wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for)}; \
-		int result_, error_;                                                   \
-                                                                                       \
-		sync_begin_wait(&wait_);                                               \
-		if (wait_.begin) {                                                     \
-			pthread_cleanup_push(sync_cancel_wait, &wait_);                \
-			result_ = (call_it);                                           \
-			error_ = errno;                                                \
-			pthread_cleanup_pop(0);                                        \
-		} else {                                                               \
-			result_ = (call_it);                                           \
-			error_ = errno;                                                \
-		}                                                                      \
-		sync_end_wait(&wait_, result_ == 0 ? WAIT_WOKEN : WAIT_IN_VAIN);       \
-		errno = error_;                                                        \
-		result_;                                                               \
+#define CANCELLABLE_WAIT(waited_for, name, call_it)                                          \
+	({                                                                                   \
+		struct agent_wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for)}; \
+		int result_, error_;                                                         \
+                                                                                             \
+		agent_sync_begin(&wait_);                                                    \
+		if (wait_.begin) {                                                           \
+			pthread_cleanup_push(sync_cancel_wait, &wait_);                      \
+			result_ = (call_it);                                                 \
+			error_ = errno;                                                      \
+			pthread_cleanup_pop(0);                                              \
+		} else {                                                                     \
+			result_ = (call_it);                                                 \
+			error_ = errno;                                                      \
+		}                                                                            \
+		agent_sync_end(&wait_, result_ == 0 ? WAIT_WOKEN : WAIT_IN_VAIN);            \
+		errno = error_;                                                              \
+		result_;                                                                     \
 	})
 
 /* The attempt for each call that may wait. */
@@ -572,4 +629,86 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *object)
 	error = REAL(pthread_rwlock_unlock)(object);
 	add_relaxed(&entry->leaving, -1);
 	return error;
+}
+
+/* ---- what is done once ---- */
+
+/* The state of a pthread_once_t and a once_flag of glibc. */
+enum { ONCE_IS_RUNNING = 1, ONCE_IS_DONE = 2 };
+
+/* The innermost call that has yet to run its routine. */
+static __thread struct once {
+	void (*routine)(void);
+	const void *control;
+	struct agent_wait wait; /* its begin: 0 = this call does not wait */
+	struct once *outer;
+} * sync_once;
+
+static void sync_end_once(struct once *once, enum agent_wait_end end)
+{
+	int error = errno;
+
+	agent_sync_end(&once->wait, end);
+	once->wait.begin = 0;
+	errno = error;
+}
+
+/* Runs in place of the routine, because all waiters go on behind it. A thread that waited
+ * runs it if the one before was cancelled or left it by an exception. */
+static void sync_run_once(void)
+{
+	struct once *once = sync_once;
+	const void *control = once->control;
+
+	sync_once = once->outer;
+	sync_end_once(once, WAIT_IN_VAIN);
+	once->routine();
+	int error = errno;
+	struct entry *entry = sync_awaited(control);
+
+	if (entry)
+		sync_release(entry, control, "pthread_once" WAKES, true);
+	errno = error;
+}
+
+static void sync_begin_once(struct once *once, enum fxt_wait call, int state)
+{
+	once->outer = sync_once;
+	once->wait = (struct agent_wait){.call = call, .object = once->control};
+	sync_once = once;
+	if (state & ONCE_IS_RUNNING)
+		agent_sync_begin(&once->wait);
+}
+
+static bool sync_is_once(const int *control)
+{
+	return load_relaxed(&agent_recording) != AGENT_QUIET && !(load_relaxed(control) & ONCE_IS_DONE);
+}
+
+EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+	struct once once = {.routine = routine, .control = control};
+
+	if (!sync_is_once(control))
+		return REAL(pthread_once)(control, routine);
+	sync_begin_once(&once, FXT_WAIT_pthread_once, load_relaxed(control));
+	int error = REAL(pthread_once)(control, sync_run_once);
+
+	sync_once = once.outer;
+	sync_end_once(&once, WAIT_WOKEN);
+	return error;
+}
+
+EXPORT void call_once(once_flag *flag, void (*routine)(void))
+{
+	struct once once = {.routine = routine, .control = flag};
+
+	if (!sync_is_once(&flag->__data)) {
+		REAL(call_once)(flag, routine);
+		return;
+	}
+	sync_begin_once(&once, FXT_WAIT_call_once, load_relaxed(&flag->__data));
+	REAL(call_once)(flag, sync_run_once);
+	sync_once = once.outer;
+	sync_end_once(&once, WAIT_WOKEN);
 }

@@ -168,7 +168,8 @@ void fxt_contention_read(struct fxt_contention *c, const struct fxt_waits *waits
 		const struct fxt_wait wait = fxt_waits_item(waits, i);
 		uint64_t ns = wait.end - wait.start;
 
-		if ((wait.kind != FXT_WAIT_LOCK && wait.kind != FXT_WAIT_SEMAPHORE) ||
+		if ((wait.kind != FXT_WAIT_LOCK && wait.kind != FXT_WAIT_SEMAPHORE &&
+		            wait.kind != FXT_WAIT_FUTEX) ||
 		        !fxt_waits_is_chosen(waits, scan, &wait))
 			continue;
 		uint32_t number = contention_lock(c, &wait, &scan->tables);

@@ -63,6 +63,10 @@ static enum fxt_wait_kind waits_kind(struct fxt_span name)
 	        {"pthread_mutex_", FXT_WAIT_LOCK},
 	        {"pthread_rwlock_", FXT_WAIT_LOCK},
 	        {"mtx_", FXT_WAIT_LOCK},
+	        {"pthread_once", FXT_WAIT_LOCK},
+	        {"call_once", FXT_WAIT_LOCK},
+	        {"futex_waitv", FXT_WAIT_EVENT},
+	        {"futex", FXT_WAIT_FUTEX},
 	        {"sem_", FXT_WAIT_SEMAPHORE},
 	        {"pthread_cond_", FXT_WAIT_CONDITION},
 	        {"cnd_", FXT_WAIT_CONDITION},
@@ -80,6 +84,22 @@ static enum fxt_wait_kind waits_kind(struct fxt_span name)
 	        {"ppoll", FXT_WAIT_DESCRIPTOR},
 	        {"select", FXT_WAIT_DESCRIPTOR},
 	        {"pselect", FXT_WAIT_DESCRIPTOR},
+	        {"sigwait", FXT_WAIT_EVENT},
+	        {"sigtimedwait", FXT_WAIT_EVENT},
+	        {"sigsuspend", FXT_WAIT_EVENT},
+	        {"pause", FXT_WAIT_EVENT},
+	        {"msgrcv", FXT_WAIT_EVENT},
+	        {"msgsnd", FXT_WAIT_EVENT},
+	        {"semop", FXT_WAIT_EVENT},
+	        {"semtimedop", FXT_WAIT_EVENT},
+	        {"wait", FXT_WAIT_EVENT},
+	        {"system", FXT_WAIT_EVENT},
+	        {"getaddrinfo", FXT_WAIT_EVENT},
+	        {"getnameinfo", FXT_WAIT_EVENT},
+	        {"gethostbyname", FXT_WAIT_EVENT},
+	        {"msync", FXT_WAIT_EVENT},
+	        {"sync", FXT_WAIT_EVENT},
+	        {"io_getevents", FXT_WAIT_EVENT},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -106,7 +126,7 @@ static bool waits_object(
 		*object = argument.value.word;
 		return true;
 	}
-	return *kind == FXT_WAIT_TIME || *kind == FXT_WAIT_DESCRIPTOR;
+	return *kind == FXT_WAIT_TIME || *kind == FXT_WAIT_DESCRIPTOR || *kind == FXT_WAIT_EVENT;
 }
 
 static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)

@@ -32,6 +32,9 @@ enum fxt_wait_kind {
 	FXT_WAIT_THREAD,     /* until the thread ends */
 	FXT_WAIT_TIME,       /* until the time has passed */
 	FXT_WAIT_DESCRIPTOR, /* until something happens on it, or on one of several */
+	FXT_WAIT_FUTEX,      /* a lock, condition or semaphore that is made of one; a thread
+	                        ends it */
+	FXT_WAIT_EVENT,      /* a signal, a child, a message: the name says it */
 	FXT_WAIT_OTHER,
 };
 

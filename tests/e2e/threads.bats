@@ -71,6 +71,54 @@ compiled()
 	[ "$(fxt why by_flock trace.fxt | grep -c unknown)" = 0 ]
 }
 
+@test "waits of 48 kinds, of libc, C++20, futexes and system calls by number: each has its call, its length and its waker" {
+	${CXX:-c++} -std=c++20 -O1 -g -finstrument-functions -pthread -o wait_kinds "$root/tests/programs/threads/wait_kinds.cc"
+	fxtrun -o trace.fxt ./wait_kinds >made 2>err
+	fxt check trace.fxt
+	[ -z "$(decode check trace.fxt | grep -v '^0')" ]
+	[ "$(wc -l <made)" = 48 ]
+	fxt dump trace.fxt >dump
+	decode times trace.fxt >times
+	python3 - made dump times <<-'END'
+		import collections, re, sys
+		lengths = collections.defaultdict(list)
+		for line in open(sys.argv[3]):
+		    process, thread, category, name, start, length = line.rstrip("\n").split("\t")
+		    if category == "sync" and length:
+		        lengths[int(thread), name].append(int(length))
+		waits, begins, ends = collections.defaultdict(list), {}, {}
+		for line in open(sys.argv[2]):
+		    if match := re.search(r'duration-complete thread=\d+/(\d+) time=(\d+) end=(\d+) category="sync" name="([a-z0-9_]+)"', line):
+		        waits[int(match[1])].append((match[4], int(match[2]), int(match[3])))
+		    elif match := re.search(r'flow-(begin|end) thread=\d+/(\d+) time=(\d+) id=(\w+) category="sync" name="(\w+)', line):
+		        (begins if match[1] == "begin" else ends)[match[4]] = (int(match[2]), int(match[3]), match[5])
+		for line in open(sys.argv[1]):
+		    call, waiter, waker, least, most = line.split("\t")
+		    found = [(start, end) for name, start, end in waits[int(waiter)] if name == call]
+		    slack = 20000 + int(most) // 100
+		    assert len(found) == 1, (line, waits[int(waiter)])
+		    length, = lengths[int(waiter), call]
+		    assert int(least) - slack <= length <= int(most) + slack, (line, length)
+		    arrows = [flow for flow, (thread, time, name) in ends.items()
+		              if thread == int(waiter) and name == call and found[0][0] <= time <= found[0][1]]
+		    wakers = [begins[flow][0] for flow in arrows]
+		    assert wakers == ([int(waker)] if int(waker) else []), (line, wakers)
+		    # The waker let it go before it went on.
+		    assert all(found[0][0] <= begins[flow][1] <= found[0][1] for flow in arrows), (line, arrows)
+		# A wake of no thread has no arrow, and no arrow begins without an end.
+		made = [line.split("\t") for line in open(sys.argv[1])]
+		told = [name for _, _, name in begins.values() if name == "futex"]
+		assert len(told) == sum(call == "futex" for call, *_ in made), len(told)
+	END
+	# Waits for nothing have no record; the one that timed out has, without an arrow.
+	[ "$(grep -c 'duration-complete.*name="futex" {object' dump)" = $(($(grep -c ^futex made) + 1)) ]
+	fxt locks --json trace.fxt >locks
+	for lock in counting binary latch word raw once c11_once cpp_once 'guard variable for use_local()::local'; do
+		grep "\"lock\": \"$lock" locks
+	done
+	fxt why use_local trace.fxt | grep 'waiting for guard variable .* in futex, woken by thread .* > use_local'
+}
+
 # arrows TRACE: from which slice to which slice in which wait the viewer draws arrows, and
 # how many.
 arrows()

@@ -53,6 +53,8 @@ enum fxt_wait_subject {
 	CALL(pthread_clockjoin_np, OBJECT, true)       \
 	CALL(thrd_join, OBJECT, true)                  \
 	CALL(pthread_barrier_wait, OBJECT, true)       \
+	CALL(pthread_once, OBJECT, false)              \
+	CALL(call_once, OBJECT, false)                 \
 	CALL(nanosleep, TIME, true)                    \
 	CALL(clock_nanosleep, TIME, true)              \
 	CALL(usleep, TIME, true)                       \
@@ -108,6 +110,8 @@ enum fxt_wait_subject {
 	CALL(msgsnd, EVENT, false)                     \
 	CALL(semop, EVENT, false)                      \
 	CALL(semtimedop, EVENT, false)                 \
+	CALL(wait4, EVENT, false)                      \
+	CALL(waitid, EVENT, false)                     \
 	CALL(system, EVENT, false)                     \
 	CALL(getaddrinfo, EVENT, false)                \
 	CALL(getnameinfo, EVENT, false)                \
@@ -115,10 +119,17 @@ enum fxt_wait_subject {
 	CALL(msync, EVENT, false)                      \
 	CALL(sync, EVENT, false)
 
-/* All calls that wait, with the system call. For each there is a constant FXT_WAIT_name,
- * which both processes know. */
-#define FXT_WAITS(CALL)          \
-	FXT_WAIT_FUNCTIONS(CALL) \
+/* All calls that wait, with system calls and with functions that are made of another. For
+ * each there is a constant FXT_WAIT_name, which both processes know. */
+#define FXT_WAITS(CALL)                         \
+	FXT_WAIT_FUNCTIONS(CALL)                \
+	CALL(wait, EVENT, false)                \
+	CALL(wait3, EVENT, false)               \
+	CALL(waitpid, EVENT, false)             \
+	CALL(epoll_pwait2, DESCRIPTOR, true)    \
+	CALL(io_uring_enter, DESCRIPTOR, false) \
+	CALL(io_getevents, EVENT, false)        \
+	CALL(futex_waitv, EVENT, false)         \
 	CALL(futex, OBJECT, false)
 
 #define FXT_WAIT_CONSTANT(name, subject, is_purpose) FXT_WAIT_##name,

@@ -38,6 +38,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 20u
+#define FXT_SHARED_VERSION 21u
 
 #endif

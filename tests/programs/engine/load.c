@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "../harm/own_call.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
 #define CALL     __attribute__((noinline))
@@ -117,7 +118,7 @@ UNTRACED static char state_of(int process, int thread)
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
 	if (fd < 0)
 		return 0;
-	if (syscall(SYS_read, fd, line, sizeof(line) - 1) <= 0)
+	if (own_call(SYS_read, fd, (long)line, sizeof(line) - 1) <= 0)
 		line[0] = 0;
 	syscall(SYS_close, fd);
 	return strrchr(line, ')') ? strrchr(line, ')')[2] : 0;
@@ -169,13 +170,13 @@ UNTRACED static void stop(int manager)
 	stopped = 1;
 }
 
-/* Not by a library call: its wait would be recorded, and so have to wait for the manager
- * itself. */
+/* By an instruction of its own: a library's wait, or that of syscall(), would be recorded,
+ * and so have to wait for the manager itself. */
 UNTRACED static void rest(void)
 {
 	struct timespec a_while = {.tv_nsec = 1000000};
 
-	syscall(SYS_nanosleep, &a_while, NULL);
+	own_call(SYS_nanosleep, (long)&a_while, 0, 0);
 }
 
 /* A thread of its own: any other may have to wait for the manager itself, to record a barrier for instance;
