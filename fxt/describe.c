@@ -180,6 +180,30 @@ void fxt_describe_object(
 		fprintf(out, "0x%" PRIx64, object);
 }
 
+void fxt_describe_blocker(FILE *out, const struct fxt_scan *scan, const struct fxt_blocker *blocker)
+{
+	struct fxt_span call = scan->tables.strings[blocker->call];
+
+	if (fxt_span_is(call, FXT_BLOCKED_READY)) {
+		fputs("ready, and not on a CPU (sampled)", out);
+		return;
+	}
+	if (fxt_span_is(call, FXT_BLOCKED_FAULT) || fxt_span_is(call, FXT_BLOCKED_STOPPED))
+		fputs("outside of a system call, ", out);
+	else
+		fputs("in system call ", out);
+	describe_name(out, scan, blocker->call);
+	if (blocker->file != FXT_NOTHING) {
+		fputs(" of ", out);
+		describe_name(out, scan, blocker->file);
+	} else if (blocker->object) {
+		fputs(" of ", out);
+		fxt_describe_object(out, scan, blocker->has_fd ? FXT_WAIT_DESCRIPTOR : FXT_WAIT_FUTEX,
+		        FXT_NOTHING, blocker->object);
+	}
+	fputs(" (sampled)", out);
+}
+
 /* ---- parts ---- */
 
 const char *fxt_describe_kind(enum fxt_part_kind kind)
@@ -190,6 +214,7 @@ const char *fxt_describe_kind(enum fxt_part_kind kind)
 	        [FXT_PART_PREEMPTED] = "preempted",
 	        [FXT_PART_WAITED] = "waited",
 	        [FXT_PART_WOKEN] = "woken",
+	        [FXT_PART_SAMPLED] = "sampled",
 	        [FXT_PART_BLOCKED] = "blocked",
 	        [FXT_PART_TRACER] = "tracer",
 	        [FXT_PART_UNKNOWN] = "unknown",
@@ -292,6 +317,11 @@ static void describe_part_itself(FILE *out, const struct fxt_scan *scan, const s
 	case FXT_PART_WOKEN:
 		fputs("let go on, not yet on a CPU: waited ", out);
 		describe_wait(out, scan, waits, part);
+		break;
+	case FXT_PART_SAMPLED:
+		fxt_describe_blocker(out, scan,
+		        &(struct fxt_blocker){part->name, part->symbol, part->object,
+		                part->wait_kind == FXT_WAIT_DESCRIPTOR});
 		break;
 	case FXT_PART_BLOCKED:
 		fputs("blocked ", out);

@@ -59,6 +59,9 @@ void fxt_describe_awaited(
 void fxt_describe_object(
         FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object);
 
+/* Prints: in system call read of pipe:[4026] (sampled). */
+void fxt_describe_blocker(FILE *out, const struct fxt_scan *scan, const struct fxt_blocker *blocker);
+
 /* Prints, for example: waiting for index_lock in pthread_mutex_lock, held by thread 17
  * "keeper" in main > rebuild; sleeping in usleep; waiting in read of fd 5; running in
  * grow, 12288 page faults */

@@ -44,6 +44,7 @@ struct replay_command {
 struct replay {
 	bool is_text;
 	const struct fxt_scan *scan;
+	const struct fxt_timeline *timeline;
 	uint32_t woken;               /* id of the name of slices that only carry an arrow's end */
 	uint64_t left;                /* lines still to be printed */
 	uint64_t hidden;              /* lines of recursion */
@@ -91,6 +92,12 @@ static void replay_print_what(FILE *out, const struct replay *r, const struct fx
 	struct fxt_span name = r->scan->tables.strings[event->slice.name];
 	bool has_parameters = name.bytes > 0 && memchr(name.data, '(', name.bytes);
 
+	if (event->kind == FXT_PLAYBACK_PAUSE && event->stretch.blocker) {
+		fputs("/* ", out);
+		fxt_describe_blocker(out, r->scan, &r->timeline->blockers[event->stretch.blocker - 1]);
+		fputs(" */", out);
+		return;
+	}
 	if (event->kind == FXT_PLAYBACK_PAUSE) {
 		fputs(event->stretch.activity == FXT_RUNNABLE ? "/* preempted */" : "/* off the CPU */", out);
 		return;
@@ -255,6 +262,7 @@ static int replay_answer(void *state, const char *name, struct fxt_scan *scan)
 {
 	struct replay_command *c = state;
 	struct replay r = {.scan = scan,
+	        .timeline = &c->timeline,
 	        .is_text = c->wanted.format == FXT_FORMAT_TEXT,
 	        .woken = fxt_tables_intern(&scan->tables, fxt_span("woken")),
 	        .left = fxt_options_limit(&c->wanted, UINT64_MAX),

@@ -117,7 +117,8 @@ static const char *threads_nobody(const struct fxt_hindrance *hindrance)
 	                                                     : "unknown";
 }
 
-static void threads_print_hindrance(const struct fxt_scan *scan, const struct fxt_hindrance *hindrance)
+static void threads_print_hindrance(const struct fxt_scan *scan, const struct fxt_timeline *timeline,
+        const struct fxt_hindrance *hindrance)
 {
 	struct fxt_cell cells[HINDRANCE_COLUMNS] = {0};
 	struct fxt_describer thread, other;
@@ -125,13 +126,17 @@ static void threads_print_hindrance(const struct fxt_scan *scan, const struct fx
 	fxt_describe_begin(&thread);
 	fxt_describe_begin(&other);
 	fxt_describe_thread(thread.out, scan, hindrance->thread, false);
-	if (hindrance->koid)
+	if (hindrance->blocker)
+		fxt_describe_blocker(other.out, scan, &timeline->blockers[hindrance->blocker - 1]);
+	else if (hindrance->koid)
 		fxt_describe_koid(other.out, scan, hindrance->koid);
 	else
 		fputs(threads_nobody(hindrance), other.out);
 	cells[0] = fxt_cell_number((double)hindrance->ns);
 	cells[1] = fxt_cell_text(fxt_describe_end(&thread));
-	cells[2] = fxt_cell_text(fxt_span(hindrance->was_waiting ? "waited for" : "preempted by"));
+	cells[2] = fxt_cell_text(fxt_span(hindrance->blocker       ? "blocked"
+	                                  : hindrance->was_waiting ? "waited for"
+	                                                           : "preempted by"));
 	cells[3] = fxt_cell_text(fxt_describe_end(&other));
 	cells[4] = fxt_cell_number((double)scan->tables.threads[hindrance->thread].thread);
 	if (hindrance->koid)
@@ -161,7 +166,7 @@ static int threads_print_all(struct threads_command *c, struct fxt_call_details 
 	left = fxt_options_limit(&c->wanted, UINT64_MAX);
 	fxt_table_begin("hindrances", NULL, hindrance_columns, HINDRANCE_COLUMNS);
 	for (size_t i = 0; i < usage.hindrance_count && i < left; i++)
-		threads_print_hindrance(m->scan, &usage.hindrances[i]);
+		threads_print_hindrance(m->scan, &m->timeline, &usage.hindrances[i]);
 	fxt_table_end();
 	fxt_usage_free(&usage);
 	return FXT_DONE;

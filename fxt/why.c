@@ -24,6 +24,7 @@ static const char help[] =
         "               functions, and below that what this thread did during the wait,\n"
         "               and which thread it waited for itself; or in a call that waits\n"
         "               for a descriptor, a file, a signal or a command\n"
+        "  in system call  blocked where no wait was recorded, by the kernel's word\n"
         "  blocked      by something that the trace does not show\n"
         "  allocating   running in malloc, free and their kind, if these are instrumented\n"
         "  the tracer   its own waits, and records that were lost\n"

@@ -6,14 +6,16 @@
  *        |                        sched_cpu     one CPU: who runs there, since when
  *        |  <- sched_registry                   which processes are traced, whether anything is recorded
  *        v                        sched_log     the switches, or faults, of traced threads, in memory
+ *   /proc                         sched_blocked what threads are blocked in without a recorded wait
  *        |                        sched_tracks  the tracks that viewers draw faults on
  *   the archive                   sched         the thread that does all this, and its life
  *
  * The kernel reports all threads that descend from the program. Threads that are in the
  * trace get the same koids here as there; the others are skipped.
  *
- * A thread of fxtrun reads the kernel's records every 100 ms, or when a ring fills. In a
- * streaming session switches and faults go into the archive at once. Otherwise the first
+ * A thread of fxtrun takes the kernel's records when a ring fills, and as often as is needed
+ * to see who waits (sched_run() in sched.c). In a
+ * streaming session switches and faults go into the archive every 100 ms. Otherwise the first
  * (oneshot) or the last (circular) of them are kept in memory until the session ends, a
  * stop writes its results, or a snapshot is taken. In the archive they belong to a provider
  * of their own, named "scheduler".
@@ -31,6 +33,7 @@
 #include <sys/types.h>
 #include "launcher/manager/archive.h"
 #include "perf.h"
+#include "sched_blocked.h"
 #include "sched_cpu.h"
 #include "sched_registry.h"
 #include "sched_log.h"
@@ -70,6 +73,10 @@ struct fxt_sched {
 	uint32_t commands_done;
 	struct fxt_sched_log log;    /* of switches */
 	struct fxt_sched_log faults; /* page faults, each on its thread's fault track */
+	struct fxt_sched_blocked blocked;
+	uint64_t flushed_ns; /* when the thread last wrote to the archive */
+	uint64_t pause_ns;   /* until the thread looks again who waits */
+	bool is_quiet;       /* no thread began to wait since the look before */
 	struct fxt_sched_tracks rows;
 	bool is_introduced; /* the archive has the provider's strings */
 };

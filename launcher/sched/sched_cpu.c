@@ -36,11 +36,15 @@ static void sched_cpu_switched_in(struct fxt_sched_cpu *cpu, uint32_t pid, uint3
 static void sched_cpu_switched_out(struct fxt_sched_cpu *cpu, uint64_t ticks, enum fxt_thread_state state)
 {
 	sched_cpu_log_switch_in(cpu, ticks);
-	if (cpu->running && cpu->koid)
+	if (cpu->running && cpu->koid) {
 		fxt_sched_log_put(cpu->log, (struct fxt_sched_event){.ticks = ticks,
 		                                    .koid = cpu->koid,
 		                                    .cpu = cpu->number,
 		                                    .state = (uint8_t)state});
+		if (state == FXT_THREAD_STATE_BLOCKED)
+			fxt_sched_blocked_put(cpu->blocked,
+			        (struct fxt_blocked_thread){cpu->koid, ticks, cpu->pid, cpu->tid});
+	}
 	cpu->running = false;
 }
 
@@ -57,6 +61,7 @@ static void sched_cpu_switch(struct fxt_sched_cpu *cpu, const struct fxt_perf_re
 	if (r->kind == FXT_PERF_IN || cpu->tid != r->tid)
 		sched_cpu_switched_out(cpu, ticks, FXT_THREAD_STATE_SUSPENDED);
 	if (r->kind == FXT_PERF_IN) {
+		fxt_sched_blocked_take(cpu->blocked, r->tid);
 		sched_cpu_switched_in(cpu, r->pid, r->tid, ticks);
 		return;
 	}

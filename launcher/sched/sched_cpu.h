@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "perf.h"
+#include "sched_blocked.h"
 #include "sched_registry.h"
 #include "sched_log.h"
 
@@ -16,6 +17,7 @@ struct fxt_sched_cpu {
 	uint16_t number;
 	struct fxt_sched_log *log;
 	struct fxt_sched_registry *registry;
+	struct fxt_sched_blocked *blocked; /* learns who waits */
 
 	uint32_t pid, tid;
 	bool running;

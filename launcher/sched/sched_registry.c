@@ -160,6 +160,19 @@ struct fxt_koids fxt_sched_registry_koids(
 	return (struct fxt_koids){process.koid, fxt_thread_koid(tid, uses)};
 }
 
+uint32_t fxt_sched_registry_thread(struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks,
+        struct fxt_sched_process *process)
+{
+	const struct fxt_sched_process *found;
+
+	pthread_mutex_lock(&r->lock);
+	found = sched_registry_find(r, pid, ticks);
+	if (found)
+		*process = *found;
+	pthread_mutex_unlock(&r->lock);
+	return found ? sched_registry_own_tid(process, tid) : 0;
+}
+
 void fxt_sched_registry_thread_ended(
         struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid)
 {

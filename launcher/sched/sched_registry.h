@@ -76,6 +76,11 @@ bool fxt_sched_registry_is_recording(struct fxt_sched_registry *registry, uint64
 struct fxt_koids fxt_sched_registry_koids(
         struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t *since, uint64_t until);
 
+/* Copies the process that had this pid at `ticks`. Returns the agent's number for the
+ * thread; 0: no such process was traced then, or the number is not known. */
+uint32_t fxt_sched_registry_thread(struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid,
+        uint64_t ticks, struct fxt_sched_process *process);
+
 /* The thread ended at `ticks`; koid 0: it has none. Its number has no koid from then on,
  * until another thread with the same number begins to record. */
 void fxt_sched_registry_thread_ended(

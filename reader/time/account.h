@@ -27,7 +27,8 @@ enum fxt_cell_kind {
 	FXT_CELL_WAITED,    /* in a wait; `who` is 1 + the release that ended it, or 0:
 	                       unknown */
 	FXT_CELL_WOKEN,     /* the same, after the release, until it was on a CPU again */
-	FXT_CELL_BLOCKED,   /* blocked for a reason that the trace does not report */
+	FXT_CELL_BLOCKED,   /* blocked in no wait of the trace; `who` is 1 + what a sample
+	                       says (timeline.h), or 0: unknown */
 	FXT_CELL_TRACER,    /* the tracer's own wait, or lost records; `path` says which */
 	FXT_CELL_UNKNOWN,   /* in the path; whether it ran is unknown */
 };

@@ -101,9 +101,10 @@ static void account_one_activity(struct fxt_accounts *a, struct fxt_account *acc
 		account_preempted(a, account, piece, stretch, from, to);
 	else if (piece->wait)
 		account_waited(a, account, piece, from, to);
+	else if (activity == FXT_BLOCKED)
+		account_put(account, piece, FXT_CELL_BLOCKED, stretch->blocker, to - from);
 	else
-		account_put(account, piece, activity == FXT_BLOCKED ? FXT_CELL_BLOCKED : FXT_CELL_UNKNOWN, 0,
-		        to - from);
+		account_put(account, piece, FXT_CELL_UNKNOWN, 0, to - from);
 }
 
 /* Counts the faults between `from` and the time that is accounted for already. */

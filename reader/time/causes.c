@@ -18,7 +18,8 @@ static struct fxt_part *causes_part(struct fxt_parts *parts, const struct fxt_pa
 		struct fxt_part *part = &parts->items[i];
 
 		if (part->kind == key->kind && part->name == key->name && part->object == key->object &&
-		        part->holder == key->holder && part->path == key->path && part->koid == key->koid)
+		        part->symbol == key->symbol && part->holder == key->holder &&
+		        part->path == key->path && part->koid == key->koid)
 			return part;
 	}
 	fxt_make_room(parts->items, parts->count, parts->room);
@@ -160,6 +161,19 @@ static struct fxt_part causes_wait_part(
 	return part;
 }
 
+static struct fxt_part causes_blocked_part(const struct fxt_accounts *a, const struct fxt_cell_of_time *cell)
+{
+	const struct fxt_blocker *blocker = cell->who ? &a->timeline->blockers[cell->who - 1] : NULL;
+
+	if (!blocker)
+		return (struct fxt_part){.kind = FXT_PART_BLOCKED, .name = causes_innermost(a, cell->path)};
+	return (struct fxt_part){.kind = FXT_PART_SAMPLED,
+	        .wait_kind = blocker->has_fd ? FXT_WAIT_DESCRIPTOR : FXT_WAIT_FUTEX,
+	        .name = blocker->call,
+	        .symbol = blocker->file,
+	        .object = blocker->object};
+}
+
 static struct fxt_part causes_part_of(
         struct places *places, const struct fxt_account *account, const struct fxt_cell_of_time *cell)
 {
@@ -175,7 +189,7 @@ static struct fxt_part causes_part_of(
 	case FXT_CELL_WOKEN:
 		return causes_wait_part(a, cell, FXT_PART_WOKEN);
 	case FXT_CELL_BLOCKED:
-		return (struct fxt_part){.kind = FXT_PART_BLOCKED, .name = causes_innermost(a, cell->path)};
+		return causes_blocked_part(a, cell);
 	case FXT_CELL_TRACER:
 		return (struct fxt_part){.kind = FXT_PART_TRACER, .name = paths[cell->path].name};
 	case FXT_CELL_RAN:

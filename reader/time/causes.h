@@ -22,6 +22,7 @@ enum fxt_part_kind {
 	FXT_PART_PREEMPTED, /* by thread `koid`; 0: by something that is not in the trace */
 	FXT_PART_WAITED,    /* by function `name`, for `object` */
 	FXT_PART_WOKEN,     /* the same, after the release, not on a CPU again */
+	FXT_PART_SAMPLED,   /* in system call `name`, on file `symbol` or `object`, by a sample */
 	FXT_PART_BLOCKED,   /* in `name`, the innermost function, for an unknown reason */
 	FXT_PART_TRACER,    /* `name` says what the tracer did */
 	FXT_PART_UNKNOWN,   /* like RAN, but whether it ran is unknown */

@@ -20,12 +20,39 @@
 #ifndef FXT_READER_TIMELINE_H
 #define FXT_READER_TIMELINE_H
 
+#include "reader/trace/index.h"
 #include "reader/trace/spill.h"
 #include "reader/trace/tables.h"
 
 /* RUNNING: on a CPU. RUNNABLE: it could have run, but something else did. BLOCKED: it
  * waited. */
 enum fxt_activity { FXT_ACTIVITY_UNKNOWN, FXT_RUNNING, FXT_RUNNABLE, FXT_BLOCKED };
+
+/*
+ * A sample of what a thread was blocked in: an instant event of category "sched" with the
+ * system call, and the descriptor with its file, or the address of a futex.
+ */
+#define FXT_BLOCKED_CATEGORY "sched"
+#define FXT_BLOCKED_EVENT    "blocked"
+#define FXT_BLOCKED_CALL     "call"
+#define FXT_BLOCKED_FD       "fd"
+#define FXT_BLOCKED_FILE     "file"
+#define FXT_BLOCKED_OBJECT   "object"
+
+/* Calls that are none: the thread could run and had no CPU; it waited for memory that it
+ * touched; it was stopped. */
+#define FXT_BLOCKED_READY   "ready"
+#define FXT_BLOCKED_FAULT   "page fault"
+#define FXT_BLOCKED_STOPPED "stopped"
+
+#define FXT_BLOCKED_NS UINT64_C(1000000) /* waits that are shorter have no sample */
+
+struct fxt_blocker {
+	uint32_t call;   /* id of a string */
+	uint32_t file;   /* the same; FXT_NOTHING: none */
+	uint64_t object; /* a descriptor plus 1, or an address; 0: none */
+	bool has_fd;
+};
 
 struct fxt_stretch {
 	uint64_t koid;
@@ -34,13 +61,20 @@ struct fxt_stretch {
 	enum fxt_activity activity; /* never UNKNOWN: such time has no stretch */
 	uint16_t cpu;               /* on which it runs, or last ran */
 	bool left_cpu;              /* began by leaving a CPU; else it runs, or was woken */
+	uint32_t blocker;           /* BLOCKED: 1 + what a sample in it says, or both
+	                               samples around it, in fxt_timeline.blockers; 0: there
+	                               is none */
 };
 
 struct fxt_timeline {
 	struct fxt_spill changes;   /* of activities, until the timeline is finished */
 	struct fxt_spill by_thread; /* struct fxt_stretch, by koid and start */
 	struct fxt_spill by_cpu;    /* the same, only those that run, by CPU and start */
-	uint64_t from, to;          /* in a trace that was cut: nothing is known outside of
+	struct fxt_spill samples;   /* until the timeline is finished */
+	struct fxt_blocker *blockers;
+	size_t blocker_count, blocker_room;
+	struct fxt_index blocker_index;
+	uint64_t from, to; /* in a trace that was cut: nothing is known outside of
 	                               this time */
 };
 
@@ -50,7 +84,7 @@ void fxt_timeline_free(struct fxt_timeline *t);
 /* Forgets all records. */
 void fxt_timeline_clear(struct fxt_timeline *t);
 
-/* Takes a scheduling record, or a trace's own note that it was cut. Other records change
+/* Takes a scheduling record, a sample, or a trace's own note that it was cut. Other records change
  * nothing. */
 void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, const struct fxt_view *view);
 

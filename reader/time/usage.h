@@ -33,6 +33,8 @@ struct fxt_hindrance {
 	bool was_waiting;
 	enum fxt_wait_kind wait_kind; /* its wait, if no responsible thread is known; else
 	                                 OTHER */
+	uint32_t blocker;             /* 1 + what a sample says that it was blocked in
+	                                 (timeline.h); 0: it was in no such call */
 	uint64_t koid;                /* of the responsible thread; 0: unknown, or not in
 	                                 the trace */
 	uint64_t ns;

@@ -6,7 +6,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all sched/pingpong sched/refuse sched/namesakes threads/lives sessions/rounds
+	compiled_for_all sched/blocked sched/pingpong sched/refuse sched/namesakes threads/lives sessions/rounds
 }
 
 # Skips the test if the kernel does not report context switches to this user.
@@ -192,4 +192,66 @@ agree()
 		cat both >>all
 	done
 	awk -F'\t' '{ measured += $2; ran += $3 } END { print ran / measured; exit ran < measured * 0.98 }' all
+}
+
+blocked_run()
+{
+	fxtrun -o trace.fxt blocked >waits
+	sound trace.fxt
+	[ "$(wc -l <waits)" = 5 ]
+}
+
+# Every wait of `blocked` has the call and the file that the program gave.
+blocked_is_named()
+{
+	local function call file
+
+	fxt replay >replayed
+	fxt threads >threads
+	while IFS=$'\t' read -r function call file; do
+		fxt why --csv --limit=1 "$function" | rows parts kind part >part
+		[ "$(cat part)" = "sampled	in system call $call${file:+ of $file} (sampled)" ] || { cat part; return 1; }
+		grep -F "  in system call $call${file:+ of $file} (sampled)" threads
+		grep -F "/* in system call $call${file:+ of $file} (sampled) */" replayed
+	done <waits
+}
+
+# samples TRACE COLUMN
+samples()
+{
+	fxt sql --csv "select $2 from events where category = 'sched' and name = 'blocked'" "$1" | tail -n 1 | cut -d, -f2
+}
+
+@test "a wait by an instruction of the program: the kernel's word names its call and its file; recorded waits are not asked about" {
+	needs_perf
+	mkfifo fifo
+	# If the recorder does not run during a wait, the wait has no sample.
+	until_clocks_agree blocked_run blocked_is_named
+	# The threads that end these waits sleep in libc, which has a record.
+	[ "$(samples trace.fxt 'count(distinct tid)')" = 1 ]
+	# What is not wanted is not asked for.
+	fxtrun --no-sched -o without.fxt blocked >waits
+	fxt dump without.fxt | fails grep 'category="sched"'
+}
+
+@test "who waits is looked for with less than 1 % of a processor, and hardly ever if all waits are recorded" {
+	needs_perf
+	mkfifo fifo
+	sleeps=$(command -v sleep)
+	# The whole life of the recorder, less that of a run that ends at once.
+	spent()
+	{
+		python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int((used.ru_utime + used.ru_stime) * 1e6))' fxtrun -o spent.fxt "$@"
+	}
+	for _ in {1..5}; do
+		short=$(spent "$sleeps" 0)
+		long=$(spent "$sleeps" 5)
+		echo "$long - $short"
+		[ $((long - short)) -ge 50000 ] || return 0
+	done
+	return 1
 }

@@ -141,8 +141,8 @@ static void switches(
 
 static void write_parts(FILE *out, const struct fxt_parts *parts)
 {
-	static const char *const kinds[] = {
-	        "ran", "allocated", "preempted", "waited", "woken", "blocked", "tracer", "unknown"};
+	static const char *const kinds[] = {"ran", "allocated", "preempted", "waited", "woken", "sampled",
+	        "blocked", "tracer", "unknown"};
 
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct fxt_part *part = &parts->items[i];
@@ -208,6 +208,44 @@ static void ran_and_was_preempted(void **state)
 		parts_are(0, "ran 80/30, ran parse 40/0, preempted by 900 30/0, blocked handle 30/0, "
 		             "tracer fxt: waited 10/0, preempted by 0 5/0, allocated malloc 5/0");
 		assert_int_equal(fxt_causes_main(&causes.calls[0])->ns, 80);
+		forget_trace();
+	}
+}
+
+/* A sample names the stretch that it lies in, whatever the order in the file, and no other
+ * one; and none of another thread. */
+static void sampled(uint64_t thread, uint64_t time, const char *system_call, int32_t fd)
+{
+	struct fxt_argument arguments[] = {fxt_argument_string(TEXT(FXT_BLOCKED_CALL),
+	                                           fxt_string_inline(system_call, strlen(system_call))),
+	        fxt_argument_int32(TEXT(FXT_BLOCKED_FD), fd)};
+
+	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_inline(PROCESS, thread), TEXT(FXT_BLOCKED_CATEGORY),
+	        TEXT(FXT_BLOCKED_EVENT), time, arguments, 2, 0);
+}
+
+static void samples(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin_trace(&trace);
+		sampled(THREAD, 250, "write", 4);
+		switches(90, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		switches(110, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+		sampled(OTHER_THREAD, 175, "read", 3);
+		switches(150, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		switches(170, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+		switches(180, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		switches(200, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+		switches(260, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		switches(270, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+		sampled(THREAD, 275, "read", 3);
+		switches(290, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		sampled(THREAD, 111, "read", 3);
+		call(THREAD, "handle", 100, 300);
+		call(THREAD, "main", 90, 500);
+		read_trace(i ? &small : NULL, "handle", 1, true);
+		parts_are(0, "ran 70/70, sampled write 60/60, sampled read 60/60, blocked handle 10/10");
 		forget_trace();
 	}
 }
@@ -516,6 +554,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(ran_and_was_preempted),
+	        cmocka_unit_test(samples),
 	        cmocka_unit_test(page_faults),
 	        cmocka_unit_test(without_switches),
 	        cmocka_unit_test(a_convoy),

@@ -144,6 +144,7 @@ static void broken_ring(void **state)
 struct world {
 	struct fxt_sched_log log;
 	struct fxt_sched_registry registry;
+	struct fxt_sched_blocked blocked;
 	struct fxt_sched_cpu cpu;
 	struct fxt_control *control;
 };
@@ -161,7 +162,8 @@ static void command(uint64_t ticks, bool record)
 static int make_world(void **state)
 {
 	(void)state;
-	w = (struct world){.cpu = {.number = 3, .log = &w.log, .registry = &w.registry}};
+	w = (struct world){
+	        .cpu = {.number = 3, .log = &w.log, .registry = &w.registry, .blocked = &w.blocked}};
 	w.control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE,
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	fxt_sched_registry_open(&w.registry);
@@ -604,8 +606,8 @@ static void a_thread_that_ended_ran_elsewhere(void **state)
 		assert_int_equal(make_ring(state), 0);
 		ring.cpu = i;
 		rings[i] = ring;
-		cpus[i] =
-		        (struct fxt_sched_cpu){.number = (uint16_t)i, .log = &w.log, .registry = &s.registry};
+		cpus[i] = (struct fxt_sched_cpu){
+		        .number = (uint16_t)i, .log = &w.log, .registry = &s.registry, .blocked = &s.blocked};
 		attach(TID + i, 1);
 	}
 	for (unsigned stay = 0; stay < STAYS; stay++)

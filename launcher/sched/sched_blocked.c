@@ -1,0 +1,355 @@
+#include "sched_blocked.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "reader/time/timeline.h"
+#include "writer/engine/waits.h"
+#include "writer/format/encode.h"
+#include "writer/format/escape.h"
+
+enum { RECORD_WORDS = 40, LINE_BYTES = 256 };
+
+/* ---- system calls ---- */
+
+enum { OTHER, DESCRIPTOR, ADDRESS }; /* the first argument */
+
+static const struct {
+	const char *name;
+	int first;
+} blocked_calls[] = {
+#define CALL(name, first) [SYS_##name] = {#name, first}
+        CALL(read, DESCRIPTOR),
+        CALL(readv, DESCRIPTOR),
+        CALL(pread64, DESCRIPTOR),
+        CALL(preadv, DESCRIPTOR),
+        CALL(preadv2, DESCRIPTOR),
+        CALL(write, DESCRIPTOR),
+        CALL(writev, DESCRIPTOR),
+        CALL(pwrite64, DESCRIPTOR),
+        CALL(pwritev, DESCRIPTOR),
+        CALL(pwritev2, DESCRIPTOR),
+        CALL(recvfrom, DESCRIPTOR),
+        CALL(recvmsg, DESCRIPTOR),
+        CALL(recvmmsg, DESCRIPTOR),
+        CALL(sendto, DESCRIPTOR),
+        CALL(sendmsg, DESCRIPTOR),
+        CALL(sendmmsg, DESCRIPTOR),
+        CALL(accept, DESCRIPTOR),
+        CALL(accept4, DESCRIPTOR),
+        CALL(connect, DESCRIPTOR),
+        CALL(sendfile, DESCRIPTOR),
+        CALL(splice, DESCRIPTOR),
+        CALL(tee, DESCRIPTOR),
+        CALL(vmsplice, DESCRIPTOR),
+        CALL(copy_file_range, DESCRIPTOR),
+        CALL(fsync, DESCRIPTOR),
+        CALL(fdatasync, DESCRIPTOR),
+        CALL(sync_file_range, DESCRIPTOR),
+        CALL(syncfs, DESCRIPTOR),
+        CALL(fallocate, DESCRIPTOR),
+        CALL(ftruncate, DESCRIPTOR),
+        CALL(flock, DESCRIPTOR),
+        CALL(fcntl, DESCRIPTOR),
+        CALL(ioctl, DESCRIPTOR),
+        CALL(close, DESCRIPTOR),
+        CALL(fstat, DESCRIPTOR),
+        CALL(getdents64, DESCRIPTOR),
+        CALL(epoll_pwait, DESCRIPTOR),
+        CALL(mq_timedreceive, DESCRIPTOR),
+        CALL(mq_timedsend, DESCRIPTOR),
+        CALL(futex, ADDRESS),
+        CALL(ppoll, OTHER),
+        CALL(pselect6, OTHER),
+        CALL(nanosleep, OTHER),
+        CALL(clock_nanosleep, OTHER),
+        CALL(restart_syscall, OTHER),
+        CALL(rt_sigtimedwait, OTHER),
+        CALL(rt_sigsuspend, OTHER),
+        CALL(wait4, OTHER),
+        CALL(waitid, OTHER),
+        CALL(msgrcv, OTHER),
+        CALL(msgsnd, OTHER),
+        CALL(semop, OTHER),
+        CALL(semtimedop, OTHER),
+        CALL(io_getevents, OTHER),
+        CALL(openat, OTHER),
+        CALL(unlinkat, OTHER),
+        CALL(renameat2, OTHER),
+        CALL(mkdirat, OTHER),
+        CALL(faccessat, OTHER),
+        CALL(readlinkat, OTHER),
+        CALL(statx, OTHER),
+        CALL(execve, OTHER),
+        CALL(clone, OTHER),
+        CALL(mmap, OTHER),
+        CALL(munmap, OTHER),
+        CALL(mprotect, OTHER),
+        CALL(mremap, OTHER),
+        CALL(madvise, OTHER),
+        CALL(msync, OTHER),
+        CALL(sync, OTHER),
+        CALL(brk, OTHER),
+        CALL(membarrier, OTHER),
+        CALL(ptrace, OTHER),
+        CALL(getrandom, OTHER),
+        CALL(sched_yield, OTHER),
+        CALL(exit, OTHER),
+        CALL(exit_group, OTHER),
+#ifdef SYS_clone3
+        CALL(clone3, OTHER),
+#endif
+#ifdef SYS_faccessat2
+        CALL(faccessat2, OTHER),
+#endif
+#ifdef SYS_io_uring_enter
+        CALL(io_uring_enter, DESCRIPTOR),
+#endif
+#ifdef SYS_epoll_pwait2
+        CALL(epoll_pwait2, DESCRIPTOR),
+#endif
+#ifdef SYS_futex_waitv
+        CALL(futex_waitv, OTHER),
+#endif
+#ifdef SYS_newfstatat
+        CALL(newfstatat, OTHER),
+#endif
+#ifdef SYS_open /* and others that newer machines do not have */
+        CALL(open, OTHER),
+        CALL(stat, OTHER),
+        CALL(lstat, OTHER),
+        CALL(access, OTHER),
+        CALL(unlink, OTHER),
+        CALL(rename, OTHER),
+        CALL(mkdir, OTHER),
+        CALL(readlink, OTHER),
+        CALL(poll, OTHER),
+        CALL(select, OTHER),
+        CALL(pause, OTHER),
+        CALL(fork, OTHER),
+        CALL(vfork, OTHER),
+        CALL(epoll_wait, DESCRIPTOR),
+#endif
+#undef CALL
+};
+enum { BLOCKED_CALLS = sizeof(blocked_calls) / sizeof(*blocked_calls) };
+
+/* ---- noting ---- */
+
+int fxt_sched_blocked_open(struct fxt_sched_blocked *b, bool keeps_last)
+{
+	*b = (struct fxt_sched_blocked){.keeps_last = keeps_last};
+	b->samples = calloc(FXT_BLOCKED_SAMPLES, sizeof(*b->samples));
+	return b->samples ? 0 : ENOMEM;
+}
+
+void fxt_sched_blocked_close(struct fxt_sched_blocked *b)
+{
+	free(b->samples);
+	b->samples = NULL;
+}
+
+void fxt_sched_blocked_put(struct fxt_sched_blocked *b, struct fxt_blocked_thread thread)
+{
+	if (b->count == FXT_BLOCKED_THREADS)
+		return;
+	b->threads[b->count++] = thread;
+	b->noted++;
+}
+
+void fxt_sched_blocked_take(struct fxt_sched_blocked *b, uint32_t tid)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < b->count; i++)
+		if (b->threads[i].tid != tid)
+			b->threads[kept++] = b->threads[i];
+	b->count = kept;
+}
+
+/* ---- asking ---- */
+
+static struct fxt_blocked_sample *blocked_sample(const struct fxt_sched_blocked *b, uint64_t number)
+{
+	return &b->samples[number % FXT_BLOCKED_SAMPLES];
+}
+
+/* Reads a file of a thread's in /proc, of one line. Returns false if there is none. */
+static bool blocked_read(const struct fxt_blocked_thread *thread, const char *name, char line[LINE_BYTES])
+{
+	char path[64];
+	ssize_t bytes;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", thread->pid, thread->tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bytes = read(fd, line, LINE_BYTES - 1);
+	close(fd);
+	line[bytes > 0 ? bytes : 0] = '\0';
+	return bytes > 0;
+}
+
+/* Notes the file of the descriptor, if the thread is still in the same call: otherwise the
+ * descriptor may be of another file now. */
+static void blocked_find_file(
+        struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread, const char *line)
+{
+	char path[64], target[4096], again[LINE_BYTES];
+	ssize_t bytes;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/fd/%d", thread->pid, thread->tid, sample->fd);
+	bytes = readlink(path, target, sizeof(target));
+	if (bytes <= 0 || !blocked_read(thread, "syscall", again) || strcmp(line, again) != 0)
+		return;
+	/* The end of a path says more than its beginning. */
+	size_t left_out = (size_t)bytes > sizeof(sample->file) ? (size_t)bytes - sizeof(sample->file) : 0;
+
+	sample->file_bytes = (uint8_t)fxt_escape(
+	        sample->file, sizeof(sample->file), target + left_out, (size_t)bytes - left_out);
+}
+
+/* Outside of a system call the thread waits for the memory that it touched, or is
+ * stopped. */
+static const char *blocked_elsewhere(const struct fxt_blocked_thread *thread)
+{
+	char line[LINE_BYTES];
+	bool is_known = blocked_read(thread, "wchan", line);
+
+	return is_known && (strstr(line, "signal_stop") || strstr(line, "ptrace_stop")) ? FXT_BLOCKED_STOPPED
+	                                                                                : FXT_BLOCKED_FAULT;
+}
+
+/* Whether the thread's innermost call on its shadow stack is a recorded wait. The stack may
+ * be mapped in part, and its thread may change it: the kernel reads it for us. */
+static bool blocked_is_explained(const struct fxt_sched_process *process, uint32_t tid)
+{
+	const struct fxt_control *control = process->control;
+	uint32_t used = load_acquire(&control->slots_used);
+
+	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++) {
+		const struct fxt_thread_slot *slot = fxt_control_slot(control, i);
+		uint64_t end = load_acquire(&slot->top) - load_relaxed(&control->control_address);
+		uint64_t function = 0;
+
+		if (load_relaxed(&slot->tid) != tid || load_acquire(&slot->state) != FXT_SLOT_LIVE ||
+		        end < FXT_STACKS_OFFSET + sizeof(struct fxt_frame) || end > FXT_CONTROL_BYTES)
+			continue;
+		struct iovec to = {&function, sizeof(function)},
+		             from = {(uint8_t *)control + end - sizeof(struct fxt_frame) +
+		                             offsetof(struct fxt_frame, function),
+		                     sizeof(function)};
+
+		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof(function) &&
+		        fxt_is_wait(function))
+			return true;
+	}
+	return false;
+}
+
+static void blocked_ask(struct fxt_sched_blocked *b, const struct fxt_blocked_thread *thread,
+        uint64_t process, enum fxt_clock_kind clock)
+{
+	struct fxt_blocked_sample sample = {.process = process, .thread = thread->koid, .fd = -1};
+	char line[LINE_BYTES], unnamed[FXT_BLOCKED_CALL_BYTES];
+	unsigned long first = 0;
+	const char *name;
+	long number;
+
+	if (!blocked_read(thread, "syscall", line))
+		return;
+	if (strncmp(line, "running", 7) == 0) {
+		/* It can go on. If it is on a CPU by now, the sample lies in no wait. */
+		name = FXT_BLOCKED_READY;
+	} else if (sscanf(line, "%ld %lx", &number, &first) < 1) {
+		return;
+	} else if (number < 0) {
+		name = blocked_elsewhere(thread);
+	} else if (number < BLOCKED_CALLS && blocked_calls[number].name) {
+		name = blocked_calls[number].name;
+		if (blocked_calls[number].first == DESCRIPTOR)
+			sample.fd = (int32_t)first;
+		if (blocked_calls[number].first == ADDRESS)
+			sample.address = first;
+	} else {
+		snprintf(unnamed, sizeof(unnamed), "%ld", number);
+		name = unnamed;
+	}
+	if (sample.fd >= 0)
+		blocked_find_file(&sample, thread, line);
+	sample.call_bytes = (uint8_t)strlen(name);
+	memcpy(sample.call, name, sample.call_bytes);
+	sample.ticks = fxt_clock_ticks(clock);
+	if (b->end - b->begin == FXT_BLOCKED_SAMPLES) {
+		if (!b->keeps_last)
+			return;
+		b->begin++;
+	}
+	*blocked_sample(b, b->end++) = sample;
+}
+
+void fxt_sched_blocked_look(struct fxt_sched_blocked *b, struct fxt_sched_registry *registry,
+        enum fxt_clock_kind clock, uint64_t until)
+{
+	unsigned count = 0;
+
+	for (; count < b->count && b->threads[count].since <= until; count++) {
+		const struct fxt_blocked_thread *thread = &b->threads[count];
+		struct fxt_sched_process process;
+		uint32_t own_tid = fxt_sched_registry_thread(
+		        registry, thread->pid, thread->tid, thread->since, &process);
+
+		if (own_tid && fxt_sched_registry_is_recording(registry, fxt_clock_ticks(clock)) &&
+		        !blocked_is_explained(&process, own_tid))
+			blocked_ask(b, thread, process.koid, clock);
+	}
+	b->count -= count;
+	memmove(b->threads, b->threads + count, b->count * sizeof(*b->threads));
+}
+
+void fxt_sched_blocked_forget(struct fxt_sched_blocked *b, uint64_t ticks)
+{
+	while (b->begin < b->end && blocked_sample(b, b->begin)->ticks < ticks)
+		b->begin++;
+}
+
+/* ---- records ---- */
+
+static struct fxt_string blocked_text(const char *text)
+{
+	return fxt_string_inline(text, strlen(text));
+}
+
+static size_t blocked_encode(const struct fxt_blocked_sample *sample, uint64_t record[RECORD_WORDS])
+{
+	struct fxt_argument arguments[3];
+	size_t count = 0;
+
+	arguments[count++] = fxt_argument_string(
+	        blocked_text(FXT_BLOCKED_CALL), fxt_string_inline(sample->call, sample->call_bytes));
+	if (sample->fd >= 0)
+		arguments[count++] = fxt_argument_int32(blocked_text(FXT_BLOCKED_FD), sample->fd);
+	if (sample->file_bytes)
+		arguments[count++] = fxt_argument_string(
+		        blocked_text(FXT_BLOCKED_FILE), fxt_string_inline(sample->file, sample->file_bytes));
+	if (sample->address)
+		arguments[count++] = fxt_argument_pointer(blocked_text(FXT_BLOCKED_OBJECT), sample->address);
+	return fxt_put_event(record, RECORD_WORDS, FXT_EVENT_INSTANT,
+	        fxt_thread_inline(sample->process, sample->thread), blocked_text(FXT_BLOCKED_CATEGORY),
+	        blocked_text(FXT_BLOCKED_EVENT), sample->ticks, arguments, count, 0);
+}
+
+void fxt_sched_blocked_write(const struct fxt_sched_blocked *b, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *provider)
+{
+	uint64_t record[RECORD_WORDS];
+
+	for (uint64_t i = b->begin; i < b->end; i++)
+		fxt_archive_write(
+		        archive, provider, record, blocked_encode(blocked_sample(b, i), record) * 8);
+}

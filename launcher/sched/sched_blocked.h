@@ -1,0 +1,79 @@
+/*
+ * What threads are blocked in, where the trace has no wait of theirs: the kernel is asked,
+ * once for each time that a thread left its CPU to wait.
+ *
+ *   the thread left its CPU        fxt_sched_blocked_put()      it is noted
+ *   it came back                   fxt_sched_blocked_take()     it is forgotten
+ *   a millisecond later            fxt_sched_blocked_look()     its shadow stack has a recorded wait?
+ *                                                               if not: /proc/PID/task/TID/syscall
+ *
+ * The answer is a sample: the system call, and its descriptor's file or its futex's address.
+ * A reader takes the whole stretch off the CPU for explained if a sample lies in it. Waits
+ * of less than a millisecond, or of less than the time between two looks, have none.
+ *
+ * The kernel answers a parent and the same user. If it refuses, there are no samples, and
+ * nothing is reported.
+ *
+ * Errors: if memory is short, a thread is not noted.
+ */
+#ifndef FXT_LAUNCHER_SCHED_SCHED_BLOCKED_H
+#define FXT_LAUNCHER_SCHED_SCHED_BLOCKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "launcher/manager/archive.h"
+#include "sched_registry.h"
+
+enum {
+	FXT_BLOCKED_THREADS = 256,     /* noted at the same time; others have no sample */
+	FXT_BLOCKED_SAMPLES = 1 << 13, /* kept in memory: 1.3 MB */
+	FXT_BLOCKED_CALL_BYTES = 32,
+	FXT_BLOCKED_FILE_BYTES = 96,
+};
+
+struct fxt_blocked_thread {
+	uint64_t koid;
+	uint64_t since; /* ticks: when it left its CPU */
+	uint32_t pid, tid;
+};
+
+struct fxt_blocked_sample {
+	uint64_t ticks;
+	uint64_t process, thread; /* koids */
+	uint64_t address;         /* of a futex; 0: none */
+	int32_t fd;               /* -1: none */
+	uint8_t call_bytes, file_bytes;
+	char call[FXT_BLOCKED_CALL_BYTES];
+	char file[FXT_BLOCKED_FILE_BYTES];
+};
+
+struct fxt_sched_blocked {
+	struct fxt_blocked_thread threads[FXT_BLOCKED_THREADS]; /* the earliest first */
+	unsigned count;
+	uint64_t noted;                     /* how many ever were */
+	struct fxt_blocked_sample *samples; /* a ring */
+	uint64_t begin, end;                /* numbers of the first one in it, and of the next */
+	bool keeps_last;                    /* a full ring drops its oldest samples */
+};
+
+/* Returns 0, or ENOMEM. */
+int fxt_sched_blocked_open(struct fxt_sched_blocked *b, bool keeps_last);
+void fxt_sched_blocked_close(struct fxt_sched_blocked *b);
+
+/* A thread of the trace left its CPU to wait; a thread came back to a CPU. */
+void fxt_sched_blocked_put(struct fxt_sched_blocked *b, struct fxt_blocked_thread thread);
+void fxt_sched_blocked_take(struct fxt_sched_blocked *b, uint32_t tid);
+
+/* Asks the kernel for all noted threads that left their CPU at `until` or before. None of
+ * the processes may be removed during the call. */
+void fxt_sched_blocked_look(struct fxt_sched_blocked *b, struct fxt_sched_registry *registry,
+        enum fxt_clock_kind clock, uint64_t until);
+
+/* Forgets samples from before that time. */
+void fxt_sched_blocked_forget(struct fxt_sched_blocked *b, uint64_t ticks);
+
+/* Writes all samples, which stay. */
+void fxt_sched_blocked_write(const struct fxt_sched_blocked *b, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *provider);
+
+#endif
