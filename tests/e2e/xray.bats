@@ -187,8 +187,11 @@ counted_program()
 	fxtrun --heap=off -o x.fxt ./counted >/dev/null
 	fxt dump x.fxt | grep -F 'name="tail"' >tails
 	[ "$(wc -l <tails)" -gt 1000 ]
-	! grep abandoned tails
-	[ "$(fxt tree --csv x.fxt | grep -c "tail.*leaf")" = 0 ]
+	[ "$(grep -c abandoned tails)" = 0 ]
+	# Each caller with each of its callees
+	fxt tree --csv --fold=0 x.fxt | awk -F, '$1 == "tree" { name[$8] = $7; if ($8) print name[$8 - 1], $7 }' >pairs
+	grep '"deep" "deep"' pairs
+	[ "$(grep -cE '^"(tail|throws)" ' pairs)" = 0 ]
 }
 
 @test "arguments, results and kept values survive in all registers" {
