@@ -73,6 +73,9 @@ folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*
                   tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
+# The names under which builds look for a compiler.
+compilers := cc gcc clang c++ g++ clang++
+
 obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
 pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
 archives = $(patsubst %,$(O)/%.a,$(1))
@@ -85,7 +88,7 @@ examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc))
 .DELETE_ON_ERROR:
 
 .PHONY: all
-all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt $(O)/fxt-cc $(O)/fxt-c++
+all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt $(O)/fxt-cc $(O)/fxt-c++ $(O)/compilers
 
 # No version script: programs ask for libc's own versions of the interposed functions, which only an unversioned symbol
 # satisfies.
@@ -111,6 +114,9 @@ $(O)/fxt-cc: $(call obj,wrapper/fxt_cc.c)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^
 $(O)/fxt-c++: $(O)/fxt-cc
 	$(Q)ln -sf fxt-cc $@
+# What fxtrun --build puts first in $PATH.
+$(O)/compilers: $(O)/fxt-cc
+	$(Q)mkdir -p $@ && for name in $(compilers); do ln -sf ../fxt-cc $@/$$name; done && touch $@
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer perfetto reader writer)
 	$(Q)mkdir -p $(@D)

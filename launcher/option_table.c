@@ -650,6 +650,10 @@ const struct fxt_option fxt_option_table[] = {
         {"session", "NAME", "the session's name for fxtctl [the process number of fxtrun]",
                 .set = option_session, .is_for_command_line = true, .takers = FXTCTL_ANY,
                 .fxtctl_help = "the session, by name or process number [the only one that runs]"},
+        {"build", NULL,
+                "record nothing: run a build, such as make or ./configure, with fxt-cc and fxt-c++ as its "
+                "compilers",
+                .result = FXT_COMMAND_LINE_BUILD, .is_for_command_line = true},
         {"help", NULL, "show this and exit", .letter = 'h', .result = FXT_COMMAND_LINE_HELP,
                 .is_for_command_line = true, .takers = FXTCTL_ANY, .fxtctl_help = "show this and exit"},
         {"version", NULL, "show the version and exit", .result = FXT_COMMAND_LINE_VERSION,

@@ -7,6 +7,11 @@ FISHDIR   ?= $(PREFIX)/share/fish/vendor_completions.d
 CMAKEDIR  ?= $(PREFIX)/share/cmake/fxt
 PKGDIR    ?= $(PREFIX)/share/pkgconfig
 
+define newline
+
+
+endef
+
 # What is installed, a line each: package, mode or "link", file or the link's contents, place.
 define installed
 fxt 755 $(O)/fxtrun $(BINDIR)/fxtrun
@@ -14,7 +19,7 @@ fxt 755 $(O)/fxtctl $(BINDIR)/fxtctl
 fxt 755 $(O)/fxt $(BINDIR)/fxt
 fxt 755 $(O)/fxt-cc $(BINDIR)/fxt-cc
 fxt link fxt-cc $(BINDIR)/fxt-c++
-fxt 644 $(O)/libfxtagent.so $(LIBDIR)/libfxtagent.so
+$(foreach name,$(compilers),fxt link ../../../bin/fxt-cc $(LIBDIR)/fxt/compilers/$(name)$(newline))fxt 644 $(O)/libfxtagent.so $(LIBDIR)/libfxtagent.so
 fxt 644 doc/fxtrun.1 $(MANDIR)/fxtrun.1
 fxt 644 doc/fxtctl.1 $(MANDIR)/fxtctl.1
 fxt 644 doc/fxt.1 $(MANDIR)/fxt.1
@@ -53,7 +58,7 @@ install: all $(O)/fxtConfigVersion.cmake $(O)/fxt.pc
 uninstall:
 	$(Q)echo "$$installed" | while read -r package mode file place; do \
 	  echo "  REMOVE	$(DESTDIR)$$place" && rm -f "$(DESTDIR)$$place" || exit 1; done
-	$(Q)rmdir "$(DESTDIR)$(DOCDIR)" "$(DESTDIR)$(CMAKEDIR)" 2>/dev/null || true
+	$(Q)rmdir "$(DESTDIR)$(DOCDIR)" "$(DESTDIR)$(CMAKEDIR)" "$(DESTDIR)$(LIBDIR)/fxt/compilers" "$(DESTDIR)$(LIBDIR)/fxt" 2>/dev/null || true
 
 # $(O)/fxt_VERSION_ARCH.deb and $(O)/fxt-dev_VERSION_ARCH.deb
 .PHONY: deb

@@ -39,8 +39,9 @@ static struct {
 	bool is_target;       /* the next argument is clang's target */
 	bool is_other;        /* the next argument belongs to an option */
 	bool has_source;      /* a file to compile */
+	bool makes_code;      /* not only -E, -M or -fsyntax-only */
 	bool has_choice;      /* the user's own options choose how to instrument */
-} line;
+} line = {.makes_code = true};
 
 __attribute__((noreturn)) static void fail(int status, const char *what, const char *why)
 {
@@ -246,6 +247,11 @@ static void take_option(const char *option)
 	        "-finstrument-functions-after-inlining", "-finstrument-function-entry-bare",
 	        "-fxray-instrument", "-fno-xray-instrument", NULL};
 
+	static const char *const codeless[] = {
+	        "-E", "-M", "-MM", "-fsyntax-only", "-###", "--precompile", NULL};
+
+	if (is_in(option, codeless))
+		line.makes_code = false;
 	if (is_in(option, choices) || begins(option, "-fpatchable-function-entry"))
 		line.has_choice = true;
 	else if (strcmp(option, "-x") == 0 || strcmp(option, "--language") == 0)
@@ -336,6 +342,21 @@ static void take_argument(const char *argument, unsigned nesting)
 	}
 }
 
+/* ---- fxtrun --build ---- */
+
+/* Tells fxtrun what was done with a compilation: a letter in the file that it named. A
+ * compiler of ours below a launcher such as ccache is not counted again. */
+static void count(char how)
+{
+	const char *file = setting("FXT_BUILD_COUNTS");
+	int fd = file ? open(file, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+
+	if (fd >= 0 && write(fd, &how, 1) == 1)
+		unsetenv("FXT_BUILD_COUNTS");
+	if (fd >= 0)
+		close(fd);
+}
+
 /* ---- the options that are added ---- */
 
 static const char *const *options_of_kind(void)
@@ -369,24 +390,33 @@ static const char *const *options_of_kind(void)
 }
 
 /*
- * True if the compiler gets the option. clang warns of an option for functions in a command
+ * The options that the compiler gets. clang warns of an option for functions in a command
  * that compiles none, and gcc -v with another option is another question. Links of -flto
  * find the option in the objects.
  */
-static bool wants_option(char **argv)
+static const char *const *options_of_command(char **argv)
 {
+	static const char *const none[] = {NULL};
+	const char *const *options = none;
+
 	if (!argv[1] || begins(argv[1], "-cc1")) /* clang itself, which has other options */
-		return false;
+		return none;
 	for (int i = 1; argv[i]; i++)
 		take_argument(argv[i], 0);
-	return line.has_source && !line.has_choice;
+	if (!line.has_source)
+		return none;
+	if (!line.has_choice)
+		options = options_of_kind();
+	if (line.makes_code)
+		count(line.has_choice ? 'o' : *options ? 'i' : 'n');
+	return options;
 }
 
 int main(int argc, char **argv)
 {
 	called = argc > 0 ? argv[0] : "fxt-cc";
 	find_compiler();
-	const char *const none[] = {NULL}, *const *options = wants_option(argv) ? options_of_kind() : none;
+	const char *const *options = options_of_command(argv);
 	char **words = calloc(compiler.count + (size_t)argc + 8, sizeof(*words)), **word = words;
 
 	if (!words)

@@ -2,12 +2,14 @@
  * fxtrun: runs a program and leaves a trace of it. This file has the steps before the run
  * (run.h).
  */
+#include <getopt.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "build.h"
 #include "calibration.h"
 #include "command_line.h"
 #include "launcher/message.h"
@@ -111,6 +113,8 @@ int main(int argc, char **argv)
 	case FXT_COMMAND_LINE_VERSION:
 		puts("fxtrun " FXT_VERSION);
 		return 0;
+	case FXT_COMMAND_LINE_BUILD:
+		return fxt_build(argv + optind);
 	case FXT_COMMAND_LINE_WRONG:
 		fxt_say("%s", error);
 		return FXT_EXIT_FAILED;
