@@ -65,7 +65,7 @@ fish_offers()
 @test "fish offers the same, with the programs' own help" {
 	command -v fish >/dev/null || skip "no fish"
 	fish_offers 'fxt symb' symbolize
-	fish_offers 'fxt slow --f' --file= --function=
+	fish_offers 'fxt slow --fi' --file=
 	fish_offers 'fxt slow serve' serve_order serve_orders
 	fish_offers 'fxt report --callees=serve' --callees=serve_order --callees=serve_orders
 	fish_offers 'fxt export --to=call' --to=callgrind
