@@ -70,7 +70,7 @@ rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 fuzz_src       := $(wildcard tests/fuzz/fuzz_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
 folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) perfetto symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) wrapper examples bench \
-                  tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
+                  include/fxt tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 # The names under which builds look for a compiler.

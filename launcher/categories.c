@@ -8,8 +8,7 @@ const struct fxt_known_category fxt_known_categories[FXT_CATEGORIES] = {
         {"sync", "waits for locks, other threads, time and descriptors, and who ended them"},
 };
 
-/* True if the category matches the name, which may end in '*'. */
-static bool category_goes_by(const char *name, const char *category)
+bool fxt_category_goes_by(const char *name, const char *category)
 {
 	size_t bytes = strlen(name);
 
@@ -29,7 +28,7 @@ bool fxt_categories_have(const struct fxt_categories *categories, const char *ca
 	const char *name = NULL;
 
 	while ((name = fxt_categories_next(categories, name)))
-		if (category_goes_by(name, category))
+		if (fxt_category_goes_by(name, category))
 			return true;
 	return categories->bytes == 0;
 }
@@ -49,7 +48,7 @@ const char *fxt_categories_unknown(const struct fxt_categories *categories, cons
 	while ((name = fxt_categories_next(categories, name))) {
 		size_t i = 0;
 
-		while (i < FXT_CATEGORIES && !category_goes_by(name, fxt_known_categories[i].name))
+		while (i < FXT_CATEGORIES && !fxt_category_goes_by(name, fxt_known_categories[i].name))
 			i++;
 		if (i == FXT_CATEGORIES)
 			break;

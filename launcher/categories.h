@@ -12,6 +12,9 @@ struct fxt_known_category {
 };
 extern const struct fxt_known_category fxt_known_categories[FXT_CATEGORIES];
 
+/* True if the category matches the name, which may end in '*'. */
+bool fxt_category_goes_by(const char *name, const char *category);
+
 /* True if events of that category are requested; without any name, all are. */
 bool fxt_categories_have(const struct fxt_categories *categories, const char *category);
 

@@ -33,7 +33,7 @@ struct fxt_call_limits {
 	uint64_t first_counted;   /* as in struct fxt_limit (writer/engine/elided.h) */
 };
 
-#define FXT_CATEGORIES_BYTES 2048
+#define FXT_CATEGORIES_BYTES FXT_CATEGORY_NAMES_BYTES
 
 /* Zero-terminated names; no bytes = all categories. */
 struct fxt_categories {

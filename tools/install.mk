@@ -6,6 +6,7 @@ ZSHDIR    ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR   ?= $(PREFIX)/share/fish/vendor_completions.d
 CMAKEDIR  ?= $(PREFIX)/share/cmake/fxt
 PKGDIR    ?= $(PREFIX)/share/pkgconfig
+INCLUDEDIR ?= $(PREFIX)/include
 
 define newline
 
@@ -34,6 +35,7 @@ fxt link fxt.fish $(FISHDIR)/fxtrun.fish
 fxt link fxt.fish $(FISHDIR)/fxtctl.fish
 fxt 644 LICENSE $(DOCDIR)/LICENSE
 fxt 644 README.md $(DOCDIR)/README.md
+fxt-dev 644 include/fxt/trace.h $(INCLUDEDIR)/fxt/trace.h
 fxt-dev 644 wrapper/cmake/fxtConfig.cmake $(CMAKEDIR)/fxtConfig.cmake
 fxt-dev 644 $(O)/fxtConfigVersion.cmake $(CMAKEDIR)/fxtConfigVersion.cmake
 fxt-dev 644 $(O)/fxt.pc $(PKGDIR)/fxt.pc
@@ -58,7 +60,7 @@ install: all $(O)/fxtConfigVersion.cmake $(O)/fxt.pc
 uninstall:
 	$(Q)echo "$$installed" | while read -r package mode file place; do \
 	  echo "  REMOVE	$(DESTDIR)$$place" && rm -f "$(DESTDIR)$$place" || exit 1; done
-	$(Q)rmdir "$(DESTDIR)$(DOCDIR)" "$(DESTDIR)$(CMAKEDIR)" "$(DESTDIR)$(LIBDIR)/fxt/compilers" "$(DESTDIR)$(LIBDIR)/fxt" 2>/dev/null || true
+	$(Q)rmdir "$(DESTDIR)$(DOCDIR)" "$(DESTDIR)$(CMAKEDIR)" "$(DESTDIR)$(INCLUDEDIR)/fxt" "$(DESTDIR)$(LIBDIR)/fxt/compilers" "$(DESTDIR)$(LIBDIR)/fxt" 2>/dev/null || true
 
 # $(O)/fxt_VERSION_ARCH.deb and $(O)/fxt-dev_VERSION_ARCH.deb
 .PHONY: deb

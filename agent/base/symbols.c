@@ -429,14 +429,15 @@ static bool is_defined_behind(const struct link_map *own, const char *name)
 }
 
 /* Withdraws a symbol, unless an object behind this one defines the name too: the loader
- * skips a symbol without a value. fxt_alert() stays, because programs look for it to find
- * the agent. */
+ * skips a symbol without a value. fxt_alert() and fxt_trace_agent stay, because programs look for
+ * them to find the agent. */
 static void withdraw_if_new(const struct link_map *own, const struct object *o, ElfW(Sym) * symbol)
 {
 	const char *name = o->strings + symbol->st_name;
 
 	if (symbol->st_shndx == SHN_UNDEF || strcmp(name, "fxt_alert") == 0 ||
-	        strcmp(name, "__gmon_start__") == 0 || is_defined_behind(own, name))
+	        strcmp(name, "fxt_trace_agent") == 0 || strcmp(name, "__gmon_start__") == 0 ||
+	        is_defined_behind(own, name))
 		return;
 	symbol->st_shndx = SHN_UNDEF;
 	symbol->st_value = 0;

@@ -60,7 +60,7 @@ void agent_child_begins(void)
 		agent_rebirth();
 }
 
-static struct fxt_thread_writer *claim_writer(void)
+static struct fxt_thread_writer *claim_writer(bool is_call)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct fxt_thread_writer *own, *writer;
@@ -85,7 +85,11 @@ static struct fxt_thread_writer *claim_writer(void)
 		return writer;
 	}
 	store_relaxed(&own->busy, FXT_SLOW_PATH);
-	writer = agent_writer_at(own, stack_pointer, false);
+	writer = agent_writer_at(own, stack_pointer, is_call);
+	if (!writer && is_call) { /* counted as lost */
+		store_release(&own->busy, FXT_IDLE);
+		return NULL;
+	}
 	if (!writer)
 		writer = own;
 	if (agent_may_record(writer))
@@ -94,15 +98,29 @@ static struct fxt_thread_writer *claim_writer(void)
 	return NULL;
 }
 
-struct fxt_thread_writer *agent_claim_for_wait(void)
+static struct fxt_thread_writer *claim(bool is_call)
 {
 	uint64_t mask = load_relaxed(&agent_hooks_block_signals) ? sys_block_signals() : SYS_NO_MASK;
-	struct fxt_thread_writer *writer = claim_writer();
+	struct fxt_thread_writer *writer = claim_writer(is_call);
 
 	if (writer)
 		agent_self.claim_mask = mask ^ SYS_NO_MASK;
 	else
 		sys_restore_signals(mask);
+	return writer;
+}
+
+struct fxt_thread_writer *agent_claim_for_wait(void)
+{
+	return claim(false);
+}
+
+struct fxt_thread_writer *agent_claim_for_call(void)
+{
+	struct fxt_thread_writer *writer = claim(true);
+
+	if (writer)
+		agent_keep_newest(writer);
 	return writer;
 }
 

@@ -24,6 +24,9 @@ struct fxt_thread_writer *agent_claim(void);
 /* The same for a wait. A wait may end without a record; agent_end_frame() keeps the call
  * around it from being elided if there is one. */
 struct fxt_thread_writer *agent_claim_for_wait(void);
+/* The same as agent_claim() for something that begins like a call: an unknown stack becomes
+ * that of a new coroutine. */
+struct fxt_thread_writer *agent_claim_for_call(void);
 void agent_release(struct fxt_thread_writer *writer);
 
 /*

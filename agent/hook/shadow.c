@@ -110,7 +110,7 @@ bool agent_end_frame(
 		fxt_stack_keep(e, writer, end);
 		return true;
 	}
-	if (fxt_is_counted(frame->function))
+	if (fxt_is_counted(frame->function) || fxt_is_span(frame->function))
 		agent_count_lost(writer, 1, end);
 	set_top(shadow_slot(writer), frame);
 	if (load_relaxed(&e->broken))
@@ -318,8 +318,9 @@ static bool shadow_is_recorded(const struct fxt_thread_writer *writer, const str
 	const uint64_t *first =
 	        (const uint64_t *)(uintptr_t)(writer->chunk + sizeof(struct fxt_chunk_header));
 
-	for (int words = FXT_CALL_WORDS; writer->chunk && words <= FXT_CALL_WORDS + 1; words++)
-		if (end - first >= words && end[1 - words] == newest->start)
+	for (int words = FXT_CALL_WORDS; writer->chunk && words <= (int)FXT_WAIT_WORDS; words++)
+		if (end - first >= words && fxt_record_words(end[-words]) == (size_t)words &&
+		        fxt_record_type(end[-words]) == FXT_RECORD_EVENT && end[1 - words] == newest->start)
 			return true;
 	return false;
 }

@@ -262,7 +262,7 @@ static void pthreads_rename_by_handle(uint64_t handle, const char *name)
 			fxt_thread_rename(e, NULL, i, name);
 }
 
-static void pthreads_rename_self(const char *name)
+void agent_rename_self(const char *name)
 {
 	struct fxt_thread_writer *writer =
 	        load_relaxed(&agent_recording) ? agent_attach() : agent_self.writer;
@@ -281,7 +281,7 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 	if (error)
 		return error;
 	if (pthread_equal(thread, pthread_self()))
-		pthreads_rename_self(name);
+		agent_rename_self(name);
 	else if (agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
 	         load_relaxed(&sys_confinement) == SYS_FREE)
 		pthreads_rename_by_handle((uint64_t)thread, name);
@@ -311,6 +311,6 @@ EXPORT int prctl(int operation, ...)
 	if (confines && result != 0)
 		agent_sandbox_withdrawn();
 	if (operation == PR_SET_NAME && result == 0)
-		pthreads_rename_self((const char *)a[0]);
+		agent_rename_self((const char *)a[0]);
 	return result;
 }

@@ -8,4 +8,7 @@
  * one. */
 void agent_pthreads_prepare(void);
 
+/* The calling thread has this name in the trace from now on; its first 15 bytes count. */
+void agent_rename_self(const char *name);
+
 #endif

@@ -39,6 +39,7 @@
 #include "agent/interpose/process_exit.h"
 #include "agent/interpose/pthreads.h"
 #include "agent/base/real.h"
+#include "agent/hook/said.h"
 #include "session_command.h"
 #include "agent/hook/stacks.h"
 #include "standalone.h"
@@ -121,6 +122,7 @@ static void life_begin_session(void)
 static void (*const forget[])(void) = {
         /* First: from here on the child records nothing in its parent's memory. */
         agent_heap_forget,
+        agent_said_forget,
         agent_inherited_look,
         agent_self_forget,
         agent_coroutines_forget,
@@ -248,6 +250,7 @@ static void life_begin(void)
 	path = agent_environment_hide(getenv(FXT_SOCKET_ENVIRONMENT));
 	output = getenv(FXT_OUTPUT_ENVIRONMENT);
 	real_functions();
+	agent_said_begin(agent_rename_self, fxt_alert);
 	agent_libc_prepare(agent_libc_symbol("clock_gettime"));
 	if (path && strcmp(path, FXT_CONFINED) == 0) {
 		agent_set_recording(AGENT_QUIET);

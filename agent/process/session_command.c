@@ -7,6 +7,7 @@
 #include "agent/patch/entries.h"
 #include "agent/patch/patch.h"
 #include "agent/hook/events.h"
+#include "agent/hook/said_names.h"
 #include "agent/heap/heap.h"
 #include "agent/heap/heap_state.h"
 #include "modules.h"
@@ -57,6 +58,7 @@ static void session_command_start(uint32_t command)
 	                                                                    : AGENT_WITHOUT_CALLS);
 	agent_entries_follow_recording(is_helpers);
 	agent_heap_begin();
+	agent_said_follow();
 	store_relaxed(&e->control->started_by, command);
 	fxt_engine_send_started(e);
 }
@@ -74,6 +76,7 @@ void agent_session_command_carry_out(void)
 		break;
 	case FXT_COMMAND_STOP:
 		agent_set_recording(AGENT_QUIET);
+		agent_said_follow();
 		agent_patch_undo(); /* while its end can still be recorded */
 		agent_entries_follow_recording(is_helpers);
 		agent_heap_stop();
@@ -81,6 +84,7 @@ void agent_session_command_carry_out(void)
 		break;
 	case FXT_COMMAND_QUIT:
 		agent_set_recording(AGENT_QUIET);
+		agent_said_follow();
 		agent_entries_follow_recording(is_helpers);
 		agent_heap_end();
 	}
@@ -103,6 +107,7 @@ static void session_command_follow_categories(void)
 	        (recording == AGENT_WITHOUT_CALLS && fxt_category_is_enabled(control, "function")))
 		agent_set_recording(agent_recording_of_calls());
 	agent_entries_follow_recording(is_helpers);
+	agent_said_follow();
 	if (!fxt_category_is_enabled(control, "heap"))
 		agent_heap_stop();
 	else if (load_relaxed(&agent_heap.mode) != agent_heap.wanted_mode)

@@ -13,6 +13,8 @@
 
 #include "helper.h"
 
+void fxt_alert(const char *name);
+
 /* Carries out the latest session command unless that was done. At birth, later only in the
  * helper thread. */
 void agent_session_command_carry_out(void);

@@ -52,13 +52,21 @@ json_t *fxt_query_statistics(const struct fxt_session *s, bool of_all)
 void fxt_call_get_known_categories(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
 {
+	struct fxt_session *s = controller->session;
 	json_t *categories = json_array();
 
-	(void)controller, (void)params;
+	(void)params;
 	for (const struct fxt_known_category *known = fxt_known_categories;
 	        known < fxt_known_categories + FXT_CATEGORIES; known++)
 		json_array_append_new(categories,
 		        json_pack("{s:s, s:s}", "name", known->name, "description", known->description));
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->providers[i]->memory.control)
+			fxt_program_categories_take(&s->program_categories, s->providers[i]->memory.control);
+	for (uint32_t i = 0; i < s->program_categories.count; i++)
+		json_array_append_new(categories,
+		        json_pack("{s:o, s:o}", "name", fxt_rpc_text(s->program_categories.list[i].name),
+		                "description", fxt_rpc_text(s->program_categories.list[i].description)));
 	fxt_rpc_reply(request, json_pack("{s:o}", "categories", categories));
 }
 

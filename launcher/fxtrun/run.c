@@ -39,12 +39,15 @@ typedef char error_buffer[2 * PATH_MAX + 256];
 /* ---- the trace ---- */
 
 /* A name that matches no event may be misspelt. */
-static void run_say_unknown_categories(const struct fxt_categories *categories)
+static void run_say_unknown_categories(
+        const struct fxt_categories *categories, const struct fxt_program_categories *programs)
 {
 	const char *name = NULL;
 
 	while ((name = fxt_categories_unknown(categories, name)))
-		fxt_say("no event has the category %s; there are function, heap, process and sync", name);
+		if (!fxt_program_categories_have(programs, name))
+			fxt_say("no event has the category %s; there are function, heap, process and sync%s",
+			        name, programs->count ? ", and the program's own" : "");
 }
 
 /* Prints the functions that --auto has muted. Returns true if there are any. */
@@ -127,7 +130,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		trace.is_complete = false;
 	}
 	run->totals.trace_is_lost = result != 0 && trace.bytes == 0;
-	run_say_unknown_categories(&run->session.config.session_categories);
+	run_say_unknown_categories(&run->session.config.session_categories, &run->session.program_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;
 	if (fxt_summary_lacks_calls(&run->totals)) {

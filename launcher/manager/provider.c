@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "launcher/categories.h"
+#include "program_categories.h"
 #include "launcher/debug.h"
 #include "launcher/message.h"
 #include "writer/shared/clock.h"
@@ -175,12 +176,20 @@ bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
 	return is_heard && (state != FXT_STATE_WAITING || is_carried_out);
 }
 
+static void provider_fill_categories(struct fxt_control *control, const struct fxt_categories *categories)
+{
+	store_relaxed(&control->category_bytes, 0);
+	memcpy(control->category_names, categories->names, categories->bytes);
+	store_release(&control->category_bytes, categories->bytes);
+	store_relaxed(&control->categories_off, fxt_categories_off(categories));
+}
+
 void fxt_provider_begin(
         struct fxt_provider *p, const struct fxt_categories *categories, enum fxt_start_mode mode)
 {
 	struct fxt_control *control = p->memory.control;
 
-	store_relaxed(&control->categories_off, fxt_categories_off(categories));
+	provider_fill_categories(control, categories);
 	fxt_provider_command(p, FXT_COMMAND_START, mode);
 }
 
@@ -240,7 +249,7 @@ void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_p
 	store_relaxed(&control->has_triggers, control->has_triggers | config->filter->triggers);
 	if (config->begins_to_wait)
 		store_relaxed(&control->mutes_calls, 1);
-	store_relaxed(&control->categories_off, fxt_categories_off(&config->categories));
+	provider_fill_categories(control, &config->categories);
 	store_relaxed(&control->kept_from, config->filter_changed_ticks);
 	store_relaxed(&control->has_under, config->filter->under);
 	store_relaxed(&control->depth_limit, config->depth_limit);
@@ -316,7 +325,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->ticks_per_second = config->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
-	control->categories_off = fxt_categories_off(&config->categories);
+	provider_fill_categories(control, &config->categories);
 	add_relaxed(&control->heartbeat, 1);
 	if (config->begin)
 		control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
@@ -360,6 +369,8 @@ void fxt_provider_register(struct fxt_provider *p, const struct fxt_provider_con
 void fxt_provider_unregister(struct fxt_provider *p)
 {
 	fxt_provider_command(p, FXT_COMMAND_QUIT, 0);
+	if (p->program_categories)
+		fxt_program_categories_take(p->program_categories, p->memory.control);
 	fxt_memory_free(&p->memory);
 	p->state = FXT_STATE_DONE;
 	provider_enter_end(p, FXT_END_JOINED);
@@ -485,6 +496,8 @@ void fxt_provider_join(struct fxt_provider *p, struct fxt_memory *kept)
 	fxt_collector_free(&p->collector);
 	free(p->description.data);
 	p->description = (struct fxt_message){0};
+	if (p->program_categories)
+		fxt_program_categories_take(p->program_categories, p->memory.control);
 	if (kept) {
 		*kept = p->memory;
 		p->memory = (struct fxt_memory){0};

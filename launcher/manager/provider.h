@@ -85,6 +85,8 @@ struct fxt_provider_statistics {
 	struct fxt_losses losses;
 };
 
+struct fxt_program_categories;
+
 struct fxt_provider {
 	/* Written by the main thread before it starts the provider's thread; read by both,
 	 * unless stated otherwise. */
@@ -99,6 +101,8 @@ struct fxt_provider {
 	uint64_t rest_promised_bytes; /* what it announced there, at most */
 	/* counts its calls together with those of other providers; NULL: not counted */
 	struct fxt_call_counts *counts;
+	/* keeps the categories of its own events once it has ended; NULL: they are not kept */
+	struct fxt_program_categories *program_categories;
 	/* head of the list of changes; NULL: there is no list */
 	const struct fxt_filter_change *no_change;
 	/* the latest change that is in its trace, as its own thread sees it */

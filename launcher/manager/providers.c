@@ -79,6 +79,7 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 	p->archive = &s->archive;
 	p->ended = s->ended.limit_bytes ? &s->ended : NULL;
 	p->wakeup = &s->wakeup;
+	p->program_categories = &s->program_categories;
 	p->counts = s->config.options->muting_percent ? &s->counts : NULL;
 	p->no_change = &s->no_change;
 	p->filter_change = s->last_change;

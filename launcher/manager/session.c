@@ -484,6 +484,7 @@ void fxt_session_close(struct fxt_session *s)
 	fxt_resolver_close(&s->resolver);
 	fxt_filter_changes_free(s);
 	fxt_call_counts_close(&s->counts);
+	fxt_program_categories_free(&s->program_categories);
 	fxt_ended_close(&s->ended);
 	fxt_archive_end(&s->archive);
 	fxt_wakeup_close(&s->wakeup);

@@ -36,6 +36,7 @@
 #include <sys/types.h>
 #include "archive.h"
 #include "wakeup.h"
+#include "program_categories.h"
 #include "provider.h"
 #include "recording.h"
 #include "writer/shared/clock.h"
@@ -110,7 +111,8 @@ struct fxt_session {
 	struct fxt_filter_change *last_change;
 	/* in progress, not yet in the list; NULL = none */
 	struct fxt_filter_change *coming_change;
-	uint64_t change_began_ns;          /* CLOCK_MONOTONIC */
+	uint64_t change_began_ns; /* CLOCK_MONOTONIC */
+	struct fxt_program_categories program_categories;
 	struct fxt_call_counts counts;     /* used if functions are muted; else empty */
 	struct fxt_provider_config config; /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;       /* read as early as possible */

@@ -30,11 +30,11 @@
 
 /* ---- writing under the lock ---- */
 
-/* Copies a record behind those of the thread, and takes the newest frame off the shadow
- * stack if the record is that frame's. False: it does not fit below the limit, which is 0
- * once a closer took the chunk. */
-static bool chunk_put(struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record,
-        uint64_t words, bool is_frame)
+/* Lets `put` write a record behind those of the thread, and takes the newest frame off the
+ * shadow stack if the record is that frame's. False: it does not fit below the limit, which
+ * is 0 once a closer took the chunk. */
+static bool chunk_put_by(struct fxt_engine *e, struct fxt_thread_writer *writer, fxt_chunk_putter *put,
+        const void *record, uint64_t words, bool is_frame)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 	uint64_t *position = fxt_chunk_position(slot);
@@ -42,13 +42,40 @@ static bool chunk_put(struct fxt_engine *e, struct fxt_thread_writer *writer, co
 
 	if ((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&writer->limit))
 		return false;
-	memcpy(position, record, words * 8);
+	put(position, words, record);
 	writer->other_bytes +=
 	        words * 8 - (is_frame && fxt_is_counted(newest->function) ? FXT_CALL_BYTES : 0);
 	fxt_chunk_commit(slot, position, words);
 	if (is_frame)
 		store_release(&slot->top, (uint64_t)(uintptr_t)newest);
 	return true;
+}
+
+static void chunk_copy(uint64_t *position, uint64_t words, const void *record)
+{
+	memcpy(position, record, words * 8);
+}
+
+static bool chunk_put(struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record,
+        uint64_t words, bool is_frame)
+{
+	return chunk_put_by(e, writer, chunk_copy, record, words, is_frame);
+}
+
+bool fxt_chunk_write_by(struct fxt_engine *e, struct fxt_thread_writer *writer, fxt_chunk_putter *put,
+        const void *context, uint64_t words, bool is_frame)
+{
+	while (!fxt_chunk_is_dropping(e, writer)) {
+		uint64_t mask = fxt_engine_lock(e);
+		bool is_written = chunk_put_by(e, writer, put, context, words, is_frame);
+
+		fxt_engine_unlock(e, mask);
+		if (is_written)
+			return true;
+		if (!fxt_chunk_reserve(e, writer, words))
+			break;
+	}
+	return false;
 }
 
 bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record,

@@ -17,7 +17,7 @@
 #include "writer/format/format.h"
 
 /* The most that the agent writes in one piece without a lock: the object and the instant of
- * an allocation. A size of 4 GiB takes 8 bytes more. */
+ * an allocation, or an event of the program's own. A size of 4 GiB takes 8 bytes more. */
 #define FXT_ALLOCATION_BYTES UINT64_C(72)
 
 static inline struct fxt_thread_slot *fxt_slot(const struct fxt_engine *e, uint32_t number)
@@ -98,6 +98,17 @@ bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_thread_writer *writer,
  * is lost, and not counted. */
 bool fxt_chunk_write(
         struct fxt_engine *e, struct fxt_thread_writer *writer, const uint64_t *record, uint64_t words);
+
+/* Writes a record of exactly `words` words at the position. */
+typedef void fxt_chunk_putter(uint64_t *position, uint64_t words, const void *context);
+
+/*
+ * The same for a record that `put` writes straight into the chunk, with the lock held. A
+ * large record then needs no copy on the program's stack, which may be small. `is_frame` is
+ * as above.
+ */
+bool fxt_chunk_write_by(struct fxt_engine *e, struct fxt_thread_writer *writer, fxt_chunk_putter *put,
+        const void *context, uint64_t words, bool is_frame);
 
 /*
  * Without the lock: whether the thread's next record is certainly lost, because records are

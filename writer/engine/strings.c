@@ -35,8 +35,7 @@ bool fxt_durable_write(struct fxt_engine *e, const uint64_t *record, uint64_t wo
 uint16_t fxt_string_register(struct fxt_engine *e, const char *text, uint64_t bytes)
 {
 	FXT_ASSERT_LOCKED(e);
-	/* small: this runs on any stack of the program */
-	uint64_t record[1 + FXT_PLACEHOLDER_BYTES / 8];
+	uint64_t record[1 + FXT_REGISTERED_BYTES / 8];
 	size_t words;
 
 	if (e->next_string >= FXT_STRING_LOCAL_FIRST)

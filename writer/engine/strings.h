@@ -35,6 +35,10 @@ static inline bool fxt_is_function_category(uint64_t index)
  * "{{{pc:0x0123456789abcdef:4294967295}}}". */
 #define FXT_PLACEHOLDER_BYTES 48
 
+/* The longest text that can be registered; small, because that runs on any stack of the
+ * program. */
+#define FXT_REGISTERED_BYTES 128
+
 /*
  * The text a function's string record holds until it is symbolized:
  * "{{{pc:0x55d0c0de1139:3}}}", address and module id; module 0 = not known. Returns its
@@ -46,7 +50,7 @@ size_t fxt_placeholder(char text[FXT_PLACEHOLDER_BYTES], uint64_t address, uint3
  * modules. False: it is full. With the lock held. */
 bool fxt_durable_write(struct fxt_engine *e, const uint64_t *record, uint64_t words, bool last_eighth);
 
-/* Registers a string of at most FXT_PLACEHOLDER_BYTES durably; 0 = no room or no index
+/* Registers a string of at most FXT_REGISTERED_BYTES durably; 0 = no room or no index
  * left. With the lock held. */
 uint16_t fxt_string_register(struct fxt_engine *e, const char *text, uint64_t bytes);
 

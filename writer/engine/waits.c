@@ -12,7 +12,7 @@ static const struct {
 #undef WAIT_ROW
 };
 
-_Static_assert(FXT_WAIT_FIRST + FXT_WAIT_KINDS <= FXT_INDEX_LOCAL, "");
+_Static_assert(FXT_WAIT_FIRST + FXT_WAIT_KINDS <= FXT_SPAN_INDEX && FXT_SPAN_INDEX < FXT_INDEX_LOCAL, "");
 
 const char *fxt_wait_name(enum fxt_wait wait)
 {
@@ -33,6 +33,13 @@ static struct fxt_string wait_text(const char *text)
 	return fxt_string_inline(text, __builtin_strlen(text));
 }
 
+static struct fxt_string wait_indexed(uint64_t ref, unsigned first_bit)
+{
+	uint32_t index = (uint32_t)fxt_field(ref, first_bit, FXT_SPAN_TEXT_BITS);
+
+	return index ? fxt_string_index(index) : fxt_string_empty();
+}
+
 uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, uint64_t process_koid,
         struct fxt_thread thread, const struct fxt_frame *frame, bool is_abandoned, uint64_t end)
 {
@@ -45,6 +52,14 @@ uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type,
 	size_t count = 0;
 
 	if (!fxt_is_wait(ref))
+		return 0;
+	if (fxt_is_span(ref)) {
+		arguments[0] = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
+		return fxt_put_event(record, FXT_WAIT_WORDS, type, thread,
+		        wait_indexed(ref, FXT_SPAN_CATEGORY_BIT), wait_indexed(ref, FXT_SPAN_NAME_BIT),
+		        load_relaxed(&frame->start), arguments, is_abandoned, end);
+	}
+	if (call >= FXT_WAIT_KINDS)
 		return 0;
 	if (wait_calls[call].subject == FXT_WAIT_FOR_OBJECT)
 		arguments[count++] = fxt_argument_pointer(wait_text("object"), object);

@@ -185,12 +185,34 @@ static inline uint64_t fxt_holder_koid(uint64_t process_koid, uint32_t holder)
 	return holder >> 31 ? holder ^ process << 40 : holder;
 }
 
-/* Whether a frame's reference belongs to a wait. */
+/*
+ * A span is a duration that the program states (include/fxt/trace.h), and has a frame like
+ * a wait's. Its reference has the string indices of its category and its name; 0 = the text
+ * has no durable index. Its arguments are not in the frame: a span that ends in the
+ * ordinary way has them in its record, and one that is abandoned or left open has none.
+ */
+#define FXT_SPAN_INDEX        UINT64_C(0xfffe)
+#define FXT_SPAN_TEXT_BITS    15
+#define FXT_SPAN_NAME_BIT     FXT_FRAME_INDEX_BITS
+#define FXT_SPAN_CATEGORY_BIT (FXT_SPAN_NAME_BIT + FXT_SPAN_TEXT_BITS)
+
+static inline uint64_t fxt_span_ref(uint16_t category, uint16_t name)
+{
+	return FXT_SPAN_INDEX | (uint64_t)name << FXT_SPAN_NAME_BIT |
+	       (uint64_t)category << FXT_SPAN_CATEGORY_BIT;
+}
+
+static inline bool fxt_is_span(uint64_t ref)
+{
+	return fxt_field(ref, 0, FXT_FRAME_INDEX_BITS) == FXT_SPAN_INDEX;
+}
+
+/* Whether a frame's reference belongs to a wait or a span, and not to a call. */
 static inline bool fxt_is_wait(uint64_t ref)
 {
 	uint64_t index = fxt_field(ref, 0, FXT_FRAME_INDEX_BITS);
 
-	return index >= FXT_WAIT_FIRST && index < FXT_WAIT_FIRST + FXT_WAIT_KINDS;
+	return index >= FXT_WAIT_FIRST && index < FXT_INDEX_LOCAL;
 }
 
 const char *fxt_wait_name(enum fxt_wait wait);
@@ -205,8 +227,8 @@ static inline bool fxt_is_counted(uint64_t ref)
 uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count);
 
 /*
- * Writes the duration event of a wait: a Duration Complete that ends at `end`, or a
- * Duration Begin. The process is the waiting thread's. The frame may change during the
+ * Writes the duration event of a wait or a span: a Duration Complete that ends at `end`, or
+ * a Duration Begin. The process is the waiting thread's. The frame may change during the
  * call. Returns the size in words, at most FXT_WAIT_WORDS.
  */
 uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, uint64_t process_koid,

@@ -31,8 +31,15 @@
 #define FXT_LIMITS_OFFSET    (FXT_DECISIONS_OFFSET + FXT_DECISIONS * sizeof(uint64_t))
 #define FXT_LIMIT_BYTES      UINT64_C(32)
 #define FXT_LIMITS_END       (FXT_LIMITS_OFFSET + FXT_DECISIONS * FXT_LIMIT_BYTES)
+/* categories of the program's own events (struct fxt_program_category) */
+#define FXT_PROGRAM_CATEGORIES_OFFSET FXT_LIMITS_END
+#define FXT_PROGRAM_CATEGORIES        UINT64_C(256)
+#define FXT_PROGRAM_CATEGORY_BYTES    UINT64_C(204)
+#define FXT_PROGRAM_CATEGORIES_END \
+	(FXT_PROGRAM_CATEGORIES_OFFSET + FXT_PROGRAM_CATEGORIES * FXT_PROGRAM_CATEGORY_BYTES)
 /* From here on the memory is mapped as it is needed (control_map.h). */
-#define FXT_STACKS_OFFSET       ((FXT_LIMITS_END + FXT_CONTROL_ALIGNMENT - 1) & ~(FXT_CONTROL_ALIGNMENT - 1))
+#define FXT_STACKS_OFFSET \
+	((FXT_PROGRAM_CATEGORIES_END + FXT_CONTROL_ALIGNMENT - 1) & ~(FXT_CONTROL_ALIGNMENT - 1))
 #define FXT_LARGE_STACKS_OFFSET (FXT_STACKS_OFFSET + FXT_SLOTS * FXT_SMALL_STACK_BYTES)
 #define FXT_CONTROL_BYTES       (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
 /* Follows in sessions that elide calls by their duration (elided.h). */
@@ -153,6 +160,17 @@ static inline uint64_t fxt_sent_word(int32_t process, int signal)
 {
 	return (uint64_t)(uint32_t)process << 32 | (uint32_t)signal;
 }
+
+#define FXT_CATEGORY_NAMES_BYTES 2048
+
+/* A category that the program's own events have, for lists of categories. Both texts end in
+ * a zero byte. */
+#define FXT_CATEGORY_TEXT_BYTES 100
+struct fxt_program_category {
+	uint32_t is_there; /* stored last (release) */
+	char name[FXT_CATEGORY_TEXT_BYTES];
+	char description[FXT_CATEGORY_TEXT_BYTES];
+};
 
 struct fxt_control {
 	/* Written by the manager before it hands the memory over. */
@@ -306,8 +324,16 @@ struct fxt_control {
 	/* Indexed by number less one. The manager writes all fields except `raised` before
 	 * the hand-over, and later those of triggers that no function has. */
 	struct fxt_call_trigger triggers[FXT_TRIGGERS];
+
+	/* The names of the categories that are recorded, each ended by a zero byte; no bytes
+	 * = all are. Written by the manager before each start and before each change of the
+	 * filter; the helper follows them with categories_off. For the program's own
+	 * categories, whose number is open. */
+	uint32_t category_bytes;
+	char category_names[FXT_CATEGORY_NAMES_BYTES];
 };
 _Static_assert(sizeof(struct fxt_control) <= FXT_CONTROL_PAGE_BYTES, "the control block is one page");
+_Static_assert(sizeof(struct fxt_program_category) == FXT_PROGRAM_CATEGORY_BYTES, "");
 
 /* The size of the control memory, with or without the tables of elided calls. */
 static inline uint64_t fxt_control_bytes(bool elides_calls)
@@ -318,6 +344,14 @@ static inline uint64_t fxt_control_bytes(bool elides_calls)
 static inline struct fxt_thread_slot *fxt_control_slot(const struct fxt_control *control, uint32_t number)
 {
 	return (struct fxt_thread_slot *)((uintptr_t)control + FXT_SLOTS_OFFSET) + number;
+}
+
+/* The category of that number, less than FXT_PROGRAM_CATEGORIES. Any thread of the program
+ * writes it once, without the lock. */
+static inline struct fxt_program_category *fxt_program_category(
+        const struct fxt_control *control, uint32_t number)
+{
+	return (struct fxt_program_category *)((uintptr_t)control + FXT_PROGRAM_CATEGORIES_OFFSET) + number;
 }
 
 /*

@@ -18,6 +18,8 @@
  *                                             +-------------------------+ FXT_LIMITS_OFFSET
  *                                             | fxt_limit [32768]       | limits of calls, and
  *                                             |                         | how many have begun
+ *                                             +-------------------------+ FXT_PROGRAM_CATEGORIES_OFFSET
+ *                                             | categories [256]        | of the program's events
  *                                             +-------------------------+ FXT_STACKS_OFFSET
  *                                             | small shadow stacks     | one a slot, 1023 calls deep
  *                                             +-------------------------+ FXT_LARGE_STACKS_OFFSET
@@ -38,6 +40,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 21u
+#define FXT_SHARED_VERSION 22u
 
 #endif

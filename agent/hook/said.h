@@ -1,0 +1,22 @@
+/*
+ * What the program says in its trace by the macros of include/fxt/trace.h: events, the
+ * durations of blocks ("spans"), objects, blobs and lines of logs. A site that is switched
+ * on calls these functions by the table `fxt_trace_agent`, which it finds by a weak symbol.
+ *
+ * A span has a frame on the shadow stack, as a wait has (writer/engine/waits.h). Therefore it
+ * nests right among calls, ends at a jump, is shown after any death, and moves with its
+ * coroutine. The record at its end has its arguments. All other records are written at once.
+ *
+ * Each record is written, or counted as lost. Nothing here waits for a lock that the thread
+ * holds, so handlers may say anything.
+ */
+#ifndef FXT_AGENT_SAID_H
+#define FXT_AGENT_SAID_H
+
+#include "said_names.h"
+
+/* Fills the table in. From now on sites find the agent. The two functions name the calling
+ * thread, and raise an alert. */
+void agent_said_begin(void (*name_thread)(const char *name), void (*alert)(const char *name));
+
+#endif
