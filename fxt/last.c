@@ -298,6 +298,25 @@ static bool last_is_alike(const struct last_thread *a, const struct last_thread 
 	return true;
 }
 
+static uint32_t last_hash(const struct last_thread *thread)
+{
+	uint64_t hash = thread->open_count;
+
+	for (size_t i = 0; i < thread->open_count; i++)
+		hash = fxt_hash_mix(hash ^ thread->open[i].name);
+	return fxt_hash_word(hash);
+}
+
+/* Finds the group of threads with the same open calls; FXT_NOTHING: there is none yet. */
+static uint32_t last_find_alike(const struct last *last, const struct fxt_index *groups,
+        const uint32_t *firsts, const struct last_thread *thread)
+{
+	for (struct fxt_probe probe = fxt_probe(groups, last_hash(thread)); fxt_probe_next(groups, &probe);)
+		if (last_is_alike(&last->threads[firsts[probe.id]], thread))
+			return probe.id;
+	return FXT_NOTHING;
+}
+
 /* For people: threads with the same open calls, as those of a pool that waits, are shown
  * once; of threads without open calls only the latest are shown. */
 static void last_print_folded(const struct last *last, const uint32_t *order, size_t count)
@@ -305,26 +324,31 @@ static void last_print_folded(const struct last *last, const uint32_t *order, si
 	size_t *alike = fxt_allocate((count + 1) * sizeof(*alike)); /* by the first such thread */
 	uint32_t *firsts = fxt_allocate((count + 1) * sizeof(*firsts));
 	size_t first_count = 0, idle = 0;
+	struct fxt_index groups = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct last_thread *thread = &last->threads[order[i]];
-		size_t at = 0;
+		uint32_t at = FXT_NOTHING;
 
-		while (at < first_count && !last_is_alike(&last->threads[firsts[at]], thread))
-			at++;
-		idle += thread->open_count == 0;
-		if (at == first_count && (thread->open_count > 0 || idle <= FXT_THREADS_SHOWN)) {
-			firsts[first_count] = order[i];
-			alike[first_count++] = 0;
-		} else if (at < first_count) {
+		if (thread->open_count > 0)
+			at = last_find_alike(last, &groups, firsts, thread);
+		else if (++idle > FXT_THREADS_SHOWN)
+			continue;
+		if (at != FXT_NOTHING) {
 			alike[at]++;
+			continue;
 		}
+		if (thread->open_count > 0)
+			fxt_index_add(&groups, last_hash(thread), (uint32_t)first_count);
+		firsts[first_count] = order[i];
+		alike[first_count++] = 0;
 	}
 	for (size_t i = 0; i < first_count; i++)
 		last_print_thread(last, firsts[i], alike[i]);
 	if (idle > FXT_THREADS_SHOWN)
 		fxt_print_note("%zu more threads have no open calls: -t NAME shows one, --json all",
 		        idle - FXT_THREADS_SHOWN);
+	fxt_index_free(&groups);
 	free(alike);
 	free(firsts);
 }
