@@ -163,3 +163,12 @@ every_events()
 	)
 	python3 "$root/tests/independent/fxtdecode.py" check life.fxt
 }
+
+@test "a duration that a killed program is in is left open in the trace, and --categories chooses what the program says" {
+	${CC:-cc} -O2 -I"$root/include" -o open "$root/tests/programs/trace_h/open.c"
+	fxtrun -o open.fxt ./open 2>err || true
+	said counts open.fxt | diff <(printf 'begin\tfirst\topen\t1\ninstant\tfirst\tone\t1\ninstant\tsecond\ttwo\t1\n') -
+	fxtrun --categories='sec*,none' -o second.fxt ./open 2>err || true
+	said counts second.fxt | diff <(printf 'instant\tsecond\ttwo\t1\n') -
+	grep "no event has the category none; .*, and the program's own" err
+}
