@@ -105,7 +105,7 @@ void fxt_call_details_free(struct fxt_call_details *m)
 void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *scan)
 {
 	m->scan = scan;
-	fxt_timeline_finish(&m->timeline, fxt_scan_ns(scan, scan->end));
+	fxt_timeline_finish(&m->timeline, fxt_scan_states_from(scan), fxt_scan_ns(scan, scan->end));
 	fxt_faults_finish(&m->faults);
 	fxt_waits_finish(&m->waits, scan);
 }

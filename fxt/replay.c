@@ -270,7 +270,7 @@ static int replay_answer(void *state, const char *name, struct fxt_scan *scan)
 	        .repeats = fxt_allocate((scan->thread_count + 1) * sizeof(*r.repeats))};
 
 	fxt_progress_stop(); /* lines are printed while the rest is read */
-	fxt_timeline_finish(&c->timeline, fxt_scan_ns(scan, scan->end));
+	fxt_timeline_finish(&c->timeline, fxt_scan_states_from(scan), fxt_scan_ns(scan, scan->end));
 	fxt_table_begin("replay", NULL, columns, COLUMNS);
 	int status = fxt_report_changed(name, fxt_playback(scan, &c->timeline, NULL, replay_visit, &r));
 

@@ -86,7 +86,8 @@ const struct fxt_switches *fxt_sql_switches(struct fxt_sql_trace *trace)
 		trace->is_short = true;
 		return &sums->switches;
 	}
-	fxt_switches_read(&sums->switches, &archive, fxt_scan_ns(&trace->scan, trace->scan.end));
+	fxt_switches_read(&sums->switches, &archive, fxt_scan_states_from(&trace->scan),
+	        fxt_scan_ns(&trace->scan, trace->scan.end));
 	fxt_archive_close(&archive);
 	return &sums->switches;
 }

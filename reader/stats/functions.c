@@ -299,14 +299,12 @@ static inline void functions_count_cpu(struct sums *sums, struct fxt_function *f
 static inline void functions_count_call(struct sums *sums, struct fxt_function *f,
         const struct fxt_slice *slice, const struct fxt_walk_frame *parent, bool outermost)
 {
-	uint64_t time = slice->end - slice->start;
+	uint64_t time = fxt_own_time(sums->has_waits ? &sums->waited : NULL, slice);
 
 	if (sums->has_cpu)
 		functions_count_cpu(sums, f, slice, parent, outermost);
 	/* A wait caused by the tracer is a slice inside, so it is not in the self time. */
-	f->self += time;
-	if (sums->has_waits && slice->is_call)
-		time -= fxt_intervals_between(&sums->waited, slice->start, slice->end);
+	f->self += slice->end - slice->start;
 	if (f->calls > 0)
 		functions_add_time(f, time);
 	f->calls++;

@@ -145,8 +145,8 @@ struct reading {
 	/* by thread: the name of its group; NULL: there are no groups */
 	const uint32_t *group_of;
 	const struct fxt_thread_times *times; /* or NULL */
-	bool has_off;                         /* of the current thread */
-	struct fxt_interval_reader runnable, blocked;
+	bool has_off, has_waits;              /* of the current thread */
+	struct fxt_interval_reader runnable, blocked, waited;
 	uint32_t top; /* the node above the current thread's outermost slices */
 };
 
@@ -161,6 +161,8 @@ static void paths_set_thread(void *state, uint32_t thread)
 		             fxt_intervals_has(&cpu[FXT_CPU_BLOCKED], thread);
 		fxt_intervals_read(&r->runnable, &cpu[FXT_CPU_RUNNABLE], thread);
 		fxt_intervals_read(&r->blocked, &cpu[FXT_CPU_BLOCKED], thread);
+		r->has_waits = fxt_intervals_has(&r->times->waited, thread);
+		fxt_intervals_read(&r->waited, &r->times->waited, thread);
 	}
 	r->top = r->group_of ? fxt_paths_child(&r->paths, 0, FXT_PATH_GROUP, r->group_of[thread]) : 0;
 }
@@ -180,14 +182,16 @@ static inline uint32_t paths_node_of_slice(
 static inline void paths_count_slice(struct reading *r, struct fxt_path *path, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent)
 {
-	uint64_t time = slice->end - slice->start, off = 0;
+	uint64_t time, off = 0;
 
 	if (slice->is_inherited)
 		return;
+	time = fxt_own_time(r->has_waits ? &r->waited : NULL, slice);
 	path->calls++;
 	path->open += slice->is_open;
 	path->total += time;
-	path->self += time;
+	/* A wait for the tracer is a slice inside, so it is not in the self time. */
+	path->self += slice->end - slice->start;
 	if (r->has_off)
 		off = fxt_intervals_between(&r->runnable, slice->start, slice->end) +
 		      fxt_intervals_between(&r->blocked, slice->start, slice->end);
@@ -295,6 +299,22 @@ static void paths_sum_up_groups(struct fxt_paths *paths)
 	}
 }
 
+/* Waits for the tracer are in no total, so their time off the CPU is nowhere either. */
+static void paths_take_off_waits(struct fxt_paths *paths, const struct fxt_scan *scan)
+{
+	for (size_t i = paths->count; i-- > 1;) {
+		struct fxt_path *path = &paths->items[i];
+		uint64_t off = path->off;
+
+		if (path->kind != FXT_PATH_OTHER || path->name != scan->waited_name || off == 0)
+			continue;
+		path->off = 0;
+		for (uint32_t at = path->parent; paths->items[at].kind != FXT_PATH_GROUP;
+		        at = paths->items[at].parent)
+			paths->items[at].off -= off;
+	}
+}
+
 bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by,
         const struct fxt_thread_times *times, unsigned workers)
 {
@@ -321,6 +341,7 @@ bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum f
 	}
 	free(readings);
 	free(group_of);
+	paths_take_off_waits(paths, scan);
 	paths_sum_up_lent(paths);
 	paths_sum_up_groups(paths);
 	return complete;

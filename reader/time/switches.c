@@ -26,7 +26,8 @@ void fxt_switches_sum(struct fxt_switches *s, const struct fxt_timeline *timelin
 	}
 }
 
-void fxt_switches_read(struct fxt_switches *s, const struct fxt_archive *archive, uint64_t end)
+void fxt_switches_read(
+        struct fxt_switches *s, const struct fxt_archive *archive, uint64_t start, uint64_t end)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_timeline timeline;
@@ -43,7 +44,7 @@ void fxt_switches_read(struct fxt_switches *s, const struct fxt_archive *archive
 		fxt_timeline_record(&timeline, &tables, &view);
 	}
 	fxt_tables_free(&tables);
-	fxt_timeline_finish(&timeline, end);
+	fxt_timeline_finish(&timeline, start, end);
 	fxt_switches_sum(s, &timeline);
 	fxt_timeline_free(&timeline);
 }

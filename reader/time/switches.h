@@ -22,8 +22,9 @@ struct fxt_switches {
 void fxt_switches_sum(struct fxt_switches *switches, const struct fxt_timeline *timeline);
 
 /* Reads a whole archive, if the caller did not listen to its scan. The archive's other
- * records end at `end`. */
-void fxt_switches_read(struct fxt_switches *switches, const struct fxt_archive *archive, uint64_t end);
+ * records begin at `start` and end at `end`. */
+void fxt_switches_read(
+        struct fxt_switches *switches, const struct fxt_archive *archive, uint64_t start, uint64_t end);
 
 /* The sums of a thread; NULL if it has none. */
 const struct fxt_switch_times *fxt_switches_of(const struct fxt_switches *switches, uint64_t koid);

@@ -64,7 +64,7 @@ static void thread_times_find_stretches(
 	        [FXT_BLOCKED] = FXT_CPU_BLOCKED};
 	struct fxt_spill_window window = {0};
 
-	fxt_timeline_finish(&p->timeline, fxt_scan_ns(scan, scan->end));
+	fxt_timeline_finish(&p->timeline, fxt_scan_states_from(scan), fxt_scan_ns(scan, scan->end));
 	p->has_switches = fxt_timeline_is_known(&p->timeline);
 	for (uint64_t i = 0; i < p->timeline.by_thread.count; i++) {
 		const struct fxt_stretch *stretch = fxt_spill_at(&p->timeline.by_thread, &window, i);

@@ -27,6 +27,16 @@ struct fxt_thread_times {
 	bool has_switches;
 };
 
+/* The time of a slice as every sum has it: a call's without the waits for the tracer inside
+ * it, which are no time of the program's. `waited` reads them; NULL: there are none. */
+static inline uint64_t fxt_own_time(struct fxt_interval_reader *waited, const struct fxt_slice *slice)
+{
+	uint64_t time = slice->end - slice->start;
+
+	return waited && slice->is_call ? time - fxt_intervals_between(waited, slice->start, slice->end)
+	                                : time;
+}
+
 /* The struct must not move until it is freed. */
 void fxt_thread_times_init(struct fxt_thread_times *p);
 void fxt_thread_times_finish(struct fxt_thread_times *p, const struct fxt_scan *scan);

@@ -295,12 +295,16 @@ static void timeline_fill_between(struct fxt_timeline *t)
 	}
 }
 
-void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
+void fxt_timeline_finish(struct fxt_timeline *t, uint64_t start, uint64_t end)
 {
 	struct fxt_stretch stretch = {0};
 	struct fxt_spill_window window = {0}, sample_window = {0};
 	uint64_t sample = 0;
 
+	if (t->from < start)
+		t->from = start;
+	if (t->to > end && start > 0)
+		t->to = end;
 	fxt_spill_sort(&t->samples, timeline_samples_in_order);
 	fxt_spill_sort(&t->changes, timeline_by_thread_and_time);
 	for (uint64_t i = 0; i < t->changes.count; i++) {

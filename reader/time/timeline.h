@@ -8,7 +8,7 @@
  *   fxt_timeline_init(&timeline);
  *   in the listener's begin():   fxt_timeline_clear(&timeline)
  *   in the listener's record():  fxt_timeline_record(&timeline, tables, view)
- *   fxt_timeline_finish(&timeline, the end of the trace)
+ *   fxt_timeline_finish(&timeline, the start of the trace, its end)
  *
  * A thread's activity is known from its first record until the thread or the trace ends. It
  * is unknown while the thread is suspended, as it is while recording is suspended, and
@@ -74,8 +74,8 @@ struct fxt_timeline {
 	struct fxt_blocker *blockers;
 	size_t blocker_count, blocker_room;
 	struct fxt_index blocker_index;
-	uint64_t from, to; /* in a trace that was cut: nothing is known outside of
-	                               this time */
+	uint64_t from, to; /* nothing is known outside of this time: before the trace,
+	                               or outside of the part, if it was cut */
 };
 
 void fxt_timeline_init(struct fxt_timeline *t);
@@ -88,9 +88,11 @@ void fxt_timeline_clear(struct fxt_timeline *t);
  * nothing. */
 void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, const struct fxt_view *view);
 
-/* Call it once all records are there. Every thread continues its last activity until
- * `end`. */
-void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end);
+/* Call it once all records are there. Every thread continues its last activity until `end`.
+ * The kernel tells of a program before its first event and behind its last one: nothing
+ * outside of the trace counts, so that the states of a thread add up to its part of it. With
+ * a start of 0 all of it counts. */
+void fxt_timeline_finish(struct fxt_timeline *t, uint64_t start, uint64_t end);
 
 /* True if there are any stretches; if not, nothing is known about any thread. */
 static inline bool fxt_timeline_is_known(const struct fxt_timeline *t)

@@ -352,6 +352,21 @@ known_by_name()
 	diff <(cut -f1 waits) <(cut -f1 drawn)
 }
 
+@test "the tracer's own waits are in no call's total: report and tree agree with the independent decoder" {
+	loaded --buffer-size=256K 4 20000 pause
+	# By function: the time of its calls, less the waits inside them. Each sum is rounded down.
+	decode paths trace.fxt | awk -F'\t' '
+		{ depth = split($4, names, ";"); if (names[depth] == "fxt: waited") ; else if ($3 == "function") total[names[depth]] += $7 }
+		names[depth] == "fxt: waited" { for (i = 1; i < depth; i++) { total[names[i]] -= $7; inside += $7 } }
+		END { for (name in total) print name "\t" total[name]; exit inside == 0 }' | sort >expected
+	fxt report --csv trace.fxt | rows functions name total_ns | sort >reported
+	fxt tree --csv trace.fxt | rows tree name total_ns |
+		awk -F'\t' -v OFS='\t' '{ n[$1] += $2 } END { for (name in n) print name, n[name] }' | sort >drawn
+	for sums in reported drawn; do
+		join -t "$(printf '\t')" expected $sums | awk -F'\t' '($2 - $3) ^ 2 > 100 ^ 2 { print; bad = 1 } END { exit bad || NR == 0 }'
+	done
+}
+
 # waited_ms: how long threads waited for the manager, all together, by the independent
 # decoder.
 waited_ms()

@@ -59,6 +59,19 @@ agree()
 	until_clocks_agree accounts agree
 }
 
+@test "the states of each thread add up to its life in the trace, to the nanosecond" {
+	needs_perf
+	fxtrun pingpong >out
+	decode lives trace.fxt >lives
+	sums() { awk -F'\t' -v OFS='\t' '{ print $1, $2 + $3 + $4 }' | sort -n; }
+	fxt report --threads --csv trace.fxt | rows threads thread running_ns runnable_ns blocked_ns | sums >reported
+	[ "$(wc -l <reported)" = 3 ]
+	sort -n lives | join -t "$(printf '\t')" - <(cut -f 1 reported) | diff - reported
+	fxt threads --csv trace.fxt | rows threads koid running_ns preempted_ns blocked_ns | sums | diff - reported
+	fxt sql --csv 'SELECT tid, running, runnable, blocked FROM threads WHERE running > 0' trace.fxt | rows rows tid running runnable blocked |
+		sums | diff - reported
+}
+
 @test "both clocks are one: in each long wait that a thread recorded it left its CPU and came back" {
 	needs_perf
 	decode slices probe.fxt | awk -F'\t' '$3 == "sync" && $6 - $5 > 1000000 { print $2 "\t" $5 "\t" $6 }' | sort >waits

@@ -18,6 +18,8 @@ Several traces can be given; each is a world of its own.
     fxtdecode.py cpu TRACE      thread id, ns it ran, ns it could have run, ns it waited, and how often it was switched
                                 away, a thread a line, tab-separated; from its first context switch to its end or
                                 its last one
+    fxtdecode.py lives TRACE    thread id, and ns from its first context switch to the one that ended it, as far as they are
+                                between the first event of the trace and its last one, page faults apart; tab-separated
     fxtdecode.py switches TRACE thread id, ns it came to a CPU, ns it left it, a line each by thread and time, tab-separated
     fxtdecode.py check TRACE    what breaks the format or would be lost in a viewer, by cause, with a count
 
@@ -150,6 +152,7 @@ class Trace:
         self.timeline = collections.defaultdict(list)  # (process, thread) -> [(ns, end or kind, category, name, id)]
         self.switches_lost = False
         self.switches = []                             # (ns, CPU, thread that leaves, its state, thread that comes)
+        self.moments = array.array("Q")                # of events that are no slices, in ns
         self.names = {}                                # (process, thread or None) -> name
         self.providers, self.provider = {}, None
         self.order = 0
@@ -255,6 +258,8 @@ class Trace:
         name = cursor.string(header >> 48, provider)
         arguments = [cursor.argument(provider) for _ in range(count)]
         extra = cursor.word() if kind in (1, 4, 5, 6, 7, 8, 9, 10) else None
+        if kind not in (2, 3, 4) and ns is not None and (category, name) != ("sched", "page fault"):
+            self.moments.append(ns)
         if kind > 10:
             self.count["format:unknown_record"] += 1
         if kind == 1:
@@ -590,6 +595,20 @@ class Ticks(Trace):
     def to_ns(self, ticks):
         return ticks * 10**9 // self.rate
 
+    def lives(self):
+        """Begin and end of each thread's life within the trace."""
+        moments = [*self.moments, *(moment for events in self.timeline.values() for ns, kind, end, *_ in events
+                                    for moment in ((ns, end) if kind == 4 else (ns,)))]
+        first, last, born, lives = min(moments), max(moments), {}, {}
+        for ticks, _, leaves, state, comes in sorted(self.switches, key=lambda switch: switch[0]):
+            if leaves is not None and state not in (0, 1, 3):
+                lives[leaves] = max(born.pop(leaves, ticks), first), min(ticks, last)
+            for thread in (leaves, comes):
+                if thread is not None and thread not in lives:
+                    born.setdefault(thread, ticks)
+        lives.update((thread, (max(ticks, first), last)) for thread, ticks in born.items())
+        return lives
+
 
 def show(what, path):
     """Prints what is asked for of a trace; true if anything is wrong with it."""
@@ -611,6 +630,11 @@ def show(what, path):
                                                                     left["self_ticks"]))]
         for name, (calls, left, total, own) in sorted(sums.items()):
             print(name, calls, left, trace.to_ns(total), trace.to_ns(own), sep="\t")
+        return False
+    if what == "lives":
+        trace = Ticks(path)
+        for thread, (begin, end) in sorted(trace.lives().items()):
+            print(thread, max(0, trace.to_ns(end) - trace.to_ns(begin)), sep="\t")
         return False
     if what == "times":
         trace = Ticks(path)
@@ -643,8 +667,8 @@ def show(what, path):
 
 def main():
     if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "times", "report", "whole", "paths", "cpu",
-                                               "switches", "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|slices|times|report|whole|paths|cpu|switches|check TRACE...")
+                                               "lives", "switches", "check"):
+        sys.exit("usage: fxtdecode.py calls|threads|slices|times|report|whole|paths|cpu|lives|switches|check TRACE...")
     sys.exit(any([show(sys.argv[1], path) for path in sys.argv[2:]]))
 
 

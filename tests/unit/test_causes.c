@@ -55,7 +55,7 @@ static void read_trace(const struct fxt_scan_sizes *sizes, const char *function,
 	fxt_waits_init(&waits);
 	source = source_of(trace.words, trace.count * 8);
 	fxt_scan_listened(&scan, &source, sizes, &listener);
-	fxt_timeline_finish(&timeline, fxt_scan_ns(&scan, scan.end));
+	fxt_timeline_finish(&timeline, 0, fxt_scan_ns(&scan, scan.end));
 	fxt_faults_finish(&faults);
 	fxt_waits_finish(&waits, &scan);
 

@@ -136,7 +136,7 @@ static void read_trace(const struct fxt_scan_sizes *sizes)
 	fxt_timeline_init(&timeline);
 	source = source_of(trace.words, trace.count * 8);
 	fxt_scan_listened(&scan, &source, sizes, &listener);
-	fxt_timeline_finish(&timeline, scan.end);
+	fxt_timeline_finish(&timeline, 0, scan.end);
 	memset(&played, 0, sizeof(played));
 	played.left = SIZE_MAX;
 }

@@ -472,7 +472,7 @@ static void into_an_archive(void **state)
 	words = malloc(archive.bytes);
 	assert_int_equal(pread(fileno(file), words, archive.bytes, 0), archive.bytes);
 	read = (struct fxt_archive){.words = words, .bytes = archive.bytes};
-	fxt_switches_read(&switches, &read, 0);
+	fxt_switches_read(&switches, &read, 0, 0);
 	assert_int_equal(switches.count, 1);
 	assert_non_null(fxt_switches_of(&switches, TID));
 	assert_null(fxt_switches_of(&switches, OTHER));
