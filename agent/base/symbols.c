@@ -12,12 +12,11 @@
 #include <sys/mman.h>
 #include "arch.h"
 #include "attributes.h"
+#include "object.h"
 #include "writer/shared/atomics.h"
 #include "writer/shared/sys.h"
 
 #define LIBC "libc.so.6"
-/* not the default version; a name without a version means the default one */
-#define HIDDEN_VERSION 0x8000
 
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 
@@ -25,193 +24,32 @@ extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hi
  * it. NULL: the loader has not relocated the agent yet. */
 static const struct link_map *last;
 
-/* The parts of an object's dynamic section that a look-up needs. */
-struct object {
-	uintptr_t base;
-	ElfW(Sym) * symbols;
-	const char *strings, *soname;
-	const uint16_t *versions;         /* NULL: none */
-	const ElfW(Verdef) * definitions; /* of versions; NULL: none */
-	const uint32_t *gnu_hash;         /* NULL: sysv_hash */
-	const uint32_t *sysv_hash;
-	struct {
-		const ElfW(Rela) * first;
-		size_t bytes;
-	} data_relocations, call_relocations;
-	size_t relative_count; /* this many data relocations, the first ones, have no symbol */
-};
-
-/* The loader adds the base to the addresses in writable dynamic sections. */
-static const void *object_address(const struct link_map *map, uintptr_t address)
-{
-	return (const void *)(address < map->l_addr ? map->l_addr + address : address);
-}
-
-static bool object_open(const struct link_map *map, struct object *o)
-{
-	size_t soname = 0;
-
-	*o = (struct object){.base = map->l_addr};
-	for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
-		const void *at = object_address(map, entry->d_un.d_ptr);
-
-		switch (entry->d_tag) {
-		case DT_SYMTAB:
-			o->symbols = (ElfW(Sym) *)(uintptr_t)at;
-			break;
-		case DT_STRTAB:
-			o->strings = at;
-			break;
-		case DT_VERSYM:
-			o->versions = at;
-			break;
-		case DT_VERDEF:
-			o->definitions = at;
-			break;
-		case DT_GNU_HASH:
-			o->gnu_hash = at;
-			break;
-		case DT_HASH:
-			o->sysv_hash = at;
-			break;
-		case DT_SONAME:
-			soname = entry->d_un.d_val;
-			break;
-		case DT_RELA:
-			o->data_relocations.first = at;
-			break;
-		case DT_RELASZ:
-			o->data_relocations.bytes = entry->d_un.d_val;
-			break;
-		case DT_RELACOUNT:
-			o->relative_count = entry->d_un.d_val;
-			break;
-		case DT_JMPREL:
-			o->call_relocations.first = at;
-			break;
-		case DT_PLTRELSZ:
-			o->call_relocations.bytes = entry->d_un.d_val;
-			break;
-		}
-	}
-	o->soname = soname && o->strings ? o->strings + soname : "";
-	return o->symbols && o->strings && (o->gnu_hash || o->sysv_hash);
-}
-
-/* The version of a symbol that the object defines; NULL: none. */
-static const char *object_version_at(const struct object *o, uint32_t index)
-{
-	const ElfW(Verdef) *definition = o->definitions;
-
-	while (definition && o->versions && definition->vd_ndx != (o->versions[index] & ~HIDDEN_VERSION))
-		definition = definition->vd_next
-		                     ? (const void *)((const uint8_t *)definition + definition->vd_next)
-		                     : NULL;
-	if (!definition || !o->versions)
-		return NULL;
-	return o->strings +
-	       ((const ElfW(Verdaux) *)((const uint8_t *)definition + definition->vd_aux))->vda_name;
-}
-
 static const char *libc_version(const char *name);
 
 /* A program asks for the version that was libc's default when the program was linked. If an
  * object has this version, even if not as its default, the program gets that definition. */
-static bool object_has_libcs_version_at(const struct object *o, uint32_t index, const char *name)
+static bool object_has_libcs_version_at(const struct agent_object *o, uint32_t index, const char *name)
 {
-	const char *own = object_version_at(o, index), *libcs = own ? libc_version(name) : NULL;
+	const char *own = agent_object_version(o, index), *libcs = own ? libc_version(name) : NULL;
 
 	return libcs && strcmp(own, libcs) == 0;
 }
 
-static bool object_has_at(const struct object *o, uint32_t index, const char *name)
+static bool object_fits(const struct agent_object *o, uint32_t index, void *context)
 {
-	const ElfW(Sym) *symbol = &o->symbols[index];
-	unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-
-	return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
-	       ELF64_ST_TYPE(symbol->st_info) != STT_TLS && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
-	       visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
-	       strcmp(o->strings + symbol->st_name, name) == 0 &&
-	       (!(o->versions && (o->versions[index] & HIDDEN_VERSION)) ||
-	               (strcmp(o->soname, LIBC) != 0 && object_has_libcs_version_at(o, index, name)));
+	return !(o->versions && (o->versions[index] & AGENT_HIDDEN_VERSION)) ||
+	       (strcmp(o->soname, LIBC) != 0 && object_has_libcs_version_at(o, index, context));
 }
 
-/* DT_GNU_HASH: the number of buckets, of symbols that are not hashed, and of words of the
- * filter, and the filter's shift; then the filter of 64-bit words, the buckets, and one
- * hash a symbol. Bit 0 of a hash marks the last symbol of its bucket. */
-struct gnu_table {
-	uint32_t buckets, first_symbol;
-	const uint32_t *bucket, *hash;
-};
-
-static struct gnu_table gnu_table(const uint32_t *at)
+static const ElfW(Sym) * object_find(const struct agent_object *o, const char *name)
 {
-	const uint32_t *bucket = at + 4 + (size_t)at[2] * 2;
-
-	return (struct gnu_table){at[0], at[1], bucket, bucket + at[0]};
-}
-
-static uint32_t gnu_hash(const char *name)
-{
-	uint32_t hash = 5381;
-
-	for (; *name; name++)
-		hash = hash * 33 + (unsigned char)*name;
-	return hash;
-}
-
-/* Whether the table's filter passes a hash. It stops most names that the object does not
- * have. */
-static bool gnu_may_have(const uint32_t *at, uint32_t hash)
-{
-	uint64_t word = ((const uint64_t *)(at + 4))[hash / 64 % at[2]];
-
-	return word >> hash % 64 & word >> (hash >> at[3]) % 64 & 1;
-}
-
-static uint32_t sysv_hash(const char *name)
-{
-	uint32_t hash = 0;
-
-	for (; *name; name++) {
-		hash = (hash << 4) + (unsigned char)*name;
-		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
-	}
-	return hash;
-}
-
-static const ElfW(Sym) * object_find(const struct object *o, const char *name)
-{
-	if (o->gnu_hash) {
-		struct gnu_table table = gnu_table(o->gnu_hash);
-		uint32_t own = gnu_hash(name), wanted = own | 1, i = 0;
-
-		if (table.buckets && gnu_may_have(o->gnu_hash, own))
-			i = table.bucket[own % table.buckets];
-
-		for (; i >= table.first_symbol && i != 0; i++) {
-			uint32_t hash = table.hash[i - table.first_symbol];
-
-			if ((hash | 1) == wanted && object_has_at(o, i, name))
-				return &o->symbols[i];
-			if (hash & 1)
-				break;
-		}
-		return NULL;
-	}
-	const uint32_t *bucket = o->sysv_hash + 2, *chain = bucket + o->sysv_hash[0];
-
-	for (uint32_t i = o->sysv_hash[0] ? bucket[sysv_hash(name) % o->sysv_hash[0]] : 0; i; i = chain[i])
-		if (object_has_at(o, i, name))
-			return &o->symbols[i];
-	return NULL;
+	return agent_object_search(o, name, object_fits, (void *)(uintptr_t)name);
 }
 
 static void *object_symbol(const struct link_map *map, const char *name)
 {
-	struct object o;
-	const ElfW(Sym) *symbol = object_open(map, &o) ? object_find(&o, name) : NULL;
+	struct agent_object o;
+	const ElfW(Sym) *symbol = agent_object_open(map, &o) ? object_find(&o, name) : NULL;
 	uintptr_t address = symbol ? o.base + symbol->st_value : 0;
 
 	if (!symbol)
@@ -265,10 +103,10 @@ void *agent_next_symbol_kept(void **kept, const char *name)
 const void *agent_next_object(const char *name)
 {
 	const struct link_map *map = own_object();
-	struct object o;
+	struct agent_object o;
 
 	while (map && (map = object_behind(map)))
-		if (object_open(map, &o) && object_find(&o, name))
+		if (agent_object_open(map, &o) && object_find(&o, name))
 			return map;
 	return NULL;
 }
@@ -291,11 +129,11 @@ bool agent_object_has(const void *object, const void *address)
 	return false;
 }
 
-static const struct link_map *libc_object(struct object *o)
+static const struct link_map *libc_object(struct agent_object *o)
 {
 	const struct link_map *map = first_object();
 
-	while (map && !(object_open(map, o) && strcmp(o->soname, LIBC) == 0))
+	while (map && !(agent_object_open(map, o) && strcmp(o->soname, LIBC) == 0))
 		map = object_behind(map);
 	return map;
 }
@@ -308,11 +146,11 @@ static bool is_of_libc(const char *soname)
 
 void *agent_libc_symbol(const char *name)
 {
-	struct object o;
+	struct agent_object o;
 	void *address = NULL;
 
 	for (const struct link_map *map = first_object(); map && !address; map = object_behind(map))
-		if (object_open(map, &o) && is_of_libc(o.soname))
+		if (agent_object_open(map, &o) && is_of_libc(o.soname))
 			address = object_symbol(map, name);
 	return address;
 }
@@ -320,10 +158,10 @@ void *agent_libc_symbol(const char *name)
 /* The version of libc's default definition of a name; NULL: it has none. */
 static const char *libc_version(const char *name)
 {
-	struct object o;
+	struct agent_object o;
 	const ElfW(Sym) *symbol = libc_object(&o) ? object_find(&o, name) : NULL;
 
-	return symbol ? object_version_at(&o, (uint32_t)(symbol - o.symbols)) : NULL;
+	return symbol ? agent_object_version(&o, (uint32_t)(symbol - o.symbols)) : NULL;
 }
 
 void *agent_program_symbol(const char *name)
@@ -337,26 +175,26 @@ void *agent_program_symbol(const char *name)
 
 bool agent_symbol_exists(const char *name)
 {
-	struct object o;
+	struct agent_object o;
 
 	for (const struct link_map *map = first_object(); map; map = object_behind(map))
-		if (object_open(map, &o) && object_find(&o, name))
+		if (agent_object_open(map, &o) && object_find(&o, name))
 			return true;
 	return false;
 }
 
 bool agent_symbol_is_preceded(const char *name)
 {
-	struct object o;
+	struct agent_object o;
 
 	for (const struct link_map *map = first_object(); map && map->l_ld != own_dynamic; map = map->l_next)
-		if (object_open(map, &o) && object_find(&o, name))
+		if (agent_object_open(map, &o) && object_find(&o, name))
 			return true;
 	return false;
 }
 
 /* Adds the slots in a table of relocations, behind the `skipped` first ones. */
-static unsigned slots_in(const struct object *o, const ElfW(Rela) * first, size_t bytes, size_t skipped,
+static unsigned slots_in(const struct agent_object *o, const ElfW(Rela) * first, size_t bytes, size_t skipped,
         const char *const names[], struct agent_symbol_slot slots[], unsigned most)
 {
 	unsigned count = 0;
@@ -374,8 +212,8 @@ static unsigned slots_in(const struct object *o, const ElfW(Rela) * first, size_
 
 /* Searches the relocations: an undefined symbol is in no hash table, and no table has the
  * number of symbols. */
-static unsigned slots_of(
-        const struct object *o, const char *const names[], struct agent_symbol_slot slots[], unsigned most)
+static unsigned slots_of(const struct agent_object *o, const char *const names[],
+        struct agent_symbol_slot slots[], unsigned most)
 {
 	unsigned count =
 	        slots_in(o, o->call_relocations.first, o->call_relocations.bytes, 0, names, slots, most);
@@ -388,18 +226,18 @@ unsigned agent_symbol_slots(uint64_t base, const void *dynamic, const char *cons
         struct agent_symbol_slot slots[], unsigned most)
 {
 	const struct link_map map = {.l_addr = base, .l_ld = (ElfW(Dyn) *)(uintptr_t)dynamic};
-	struct object o;
+	struct agent_object o;
 
-	return object_open(&map, &o) ? slots_of(&o, names, slots, most) : 0;
+	return agent_object_open(&map, &o) ? slots_of(&o, names, slots, most) : 0;
 }
 
 bool agent_symbols_are_used(const char *const names[])
 {
 	struct agent_symbol_slot slot;
-	struct object o;
+	struct agent_object o;
 
 	for (const struct link_map *map = first_object(); map; map = object_behind(map))
-		if (object_open(map, &o) && slots_of(&o, names, &slot, 1))
+		if (agent_object_open(map, &o) && slots_of(&o, names, &slot, 1))
 			return true;
 	return false;
 }
@@ -420,10 +258,10 @@ bool agent_objects_are_ready(void)
 
 static bool is_defined_behind(const struct link_map *own, const char *name)
 {
-	struct object o;
+	struct agent_object o;
 
 	for (const struct link_map *map = own->l_next; map; map = map->l_next)
-		if (object_open(map, &o) && object_find(&o, name))
+		if (agent_object_open(map, &o) && object_find(&o, name))
 			return true;
 	return false;
 }
@@ -431,7 +269,7 @@ static bool is_defined_behind(const struct link_map *own, const char *name)
 /* Withdraws a symbol, unless an object behind this one defines the name too: the loader
  * skips a symbol without a value. fxt_alert() and fxt_trace_agent stay, because programs look for
  * them to find the agent. */
-static void withdraw_if_new(const struct link_map *own, const struct object *o, ElfW(Sym) * symbol)
+static void withdraw_if_new(const struct link_map *own, const struct agent_object *o, ElfW(Sym) * symbol)
 {
 	const char *name = o->strings + symbol->st_name;
 
@@ -446,11 +284,11 @@ static void withdraw_if_new(const struct link_map *own, const struct object *o, 
 static void withdraw_what_is_new(const struct link_map *own)
 {
 	const uintptr_t page = getauxval(AT_PAGESZ) - 1;
-	struct object o;
+	struct agent_object o;
 
-	if (!object_open(own, &o) || !o.gnu_hash)
+	if (!agent_object_open(own, &o) || !o.gnu_hash)
 		return;
-	struct gnu_table table = gnu_table(o.gnu_hash);
+	struct agent_gnu_table table = agent_gnu_table(o.gnu_hash);
 	uint32_t end = table.first_symbol;
 
 	for (uint32_t i = 0; i < table.buckets; i++)
