@@ -18,16 +18,21 @@
 /* The number of names at one address that are searched for an indirect function's. */
 #define ALIASES_MAX 16
 
+#define HIDDEN_VERSION 0x8000 /* not the default one */
+
 #define TABLES_MAX 4 /* .symtab and .dynsym of two files */
 
-enum { RANK_UNSIZED = 0, RANK_SIZED = 1, RANK_LOCAL = 0, RANK_WEAK = 2, RANK_GLOBAL = 4, RANK_FUNCTION = 8 };
+/* Sums of these. A name for others to use comes before one of the implementation: libc has
+ * _IO_puts and, weak, puts. */
+enum { RANK_SIZED = 1, RANK_GLOBAL = 2, RANK_PLAIN = 4, RANK_NOT_LOCAL = 8, RANK_FUNCTION = 16 };
 
 struct symbol_table {
 	Elf *elf;
 	Elf_Data *symbols;
 	/* sections of symbols in files of more than 65,000 sections, or NULL */
 	Elf_Data *extended_indices;
-	size_t strings; /* section of the names */
+	Elf_Data *versions; /* NULL: none */
+	size_t strings;     /* section of the names */
 	int count;
 };
 
@@ -54,14 +59,30 @@ static bool is_mapping_symbol(const GElf_Sym *symbol, const char *name)
 	return name[0] == '$' && GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
 }
 
-static uint8_t rank_of(const GElf_Sym *symbol)
+/* True for a name that C reserves for the implementation, and for one that new programs are
+ * not linked to: cfree@GLIBC_2.2.5 beside free@@GLIBC_2.2.5. Mangled names are not reserved
+ * in this sense. */
+static bool is_for_others(const struct symbol_table *table, int index, const char *name)
+{
+	const char *version = strchr(name, '@');
+	GElf_Versym mark;
+
+	if (name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')) && name[1] != 'Z')
+		return false;
+	return !(version && version[1] != '@') &&
+	       !(table->versions && gelf_getversym(table->versions, index, &mark) && mark & HIDDEN_VERSION);
+}
+
+static uint8_t rank_of(const struct symbol_table *table, int index, const GElf_Sym *symbol, const char *name)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
 	unsigned binding = GELF_ST_BIND(symbol->st_info);
-	unsigned rank = symbol->st_size ? RANK_SIZED : RANK_UNSIZED;
 
-	rank += binding == STB_LOCAL ? RANK_LOCAL : binding == STB_WEAK ? RANK_WEAK : RANK_GLOBAL;
-	return (uint8_t)(rank + (type == STT_NOTYPE ? 0 : RANK_FUNCTION));
+	return (uint8_t)((symbol->st_size ? RANK_SIZED : 0) +
+	                 (binding != STB_LOCAL && binding != STB_WEAK ? RANK_GLOBAL : 0) +
+	                 (is_for_others(table, index, name) ? RANK_PLAIN : 0) +
+	                 (binding != STB_LOCAL ? RANK_NOT_LOCAL : 0) +
+	                 (type == STT_NOTYPE ? 0 : RANK_FUNCTION));
 }
 
 /* Reads the symbol with that index. Returns its name, or NULL if it names neither code nor
@@ -90,11 +111,23 @@ static void add_symbols(struct fxt_symbols *symbols, const struct symbol_table *
 		        .address = symbol.st_value,
 		        .size = symbol.st_size > UINT64_MAX - symbol.st_value ? 0 : symbol.st_size,
 		        .name = name,
-		        .rank = rank_of(&symbol),
+		        .rank = rank_of(table, i, &symbol, name),
 		        .is_local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
 		        .is_indirect = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
 		};
 	}
+}
+
+/* The versions of a symbol table's symbols; NULL: they have none. */
+static Elf_Data *find_versions(Elf *elf, Elf_Scn *symbols)
+{
+	GElf_Shdr header;
+
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;)
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_GNU_versym &&
+		        header.sh_link == elf_ndxscn(symbols))
+			return elf_getdata(section, NULL);
+	return NULL;
 }
 
 /* Describes the symbol tables of a file, at most `room` of them. */
@@ -107,7 +140,10 @@ static size_t find_tables(Elf *elf, struct symbol_table *tables, size_t room)
 		if (!gelf_getshdr(section, &header) ||
 		        (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
 			continue;
-		struct symbol_table table = {elf, elf_getdata(section, NULL), NULL, header.sh_link, 0};
+		struct symbol_table table = {.elf = elf,
+		        .symbols = elf_getdata(section, NULL),
+		        .versions = find_versions(elf, section),
+		        .strings = header.sh_link};
 
 		if (!table.symbols || !table.symbols->d_buf)
 			continue;

@@ -93,6 +93,8 @@ static void of_aliases_the_most_public(void **state)
 	assert_string_equal(name_at("d_local", 0), "e_weak");
 	assert_string_equal(name_at("d_local", 16), "d_local");
 	assert_string_equal(name_at("f_first", 0), "f_first");
+	assert_string_equal(name_at("_IO_global", 0), "plain_weak");
+	assert_string_equal(name_at("__local", 0), "__global");
 }
 
 static void suffixes(void **state)

@@ -52,6 +52,29 @@ f_first:
 	.size	g_second, 16
 	.size	f_first, 16
 
+/* A name for others comes before one of the implementation, unless only that is exported. */
+	.globl	_IO_global
+	.type	_IO_global, %function
+	.weak	plain_weak
+	.type	plain_weak, %function
+_IO_global:
+plain_weak:
+	.skip	16
+	.size	_IO_global, 16
+	.size	plain_weak, 16
+
+	.globl	__global
+	.type	__global, %function
+	.type	__local, %function
+	.type	local, %function
+__global:
+__local:
+local:
+	.skip	16
+	.size	__global, 16
+	.size	__local, 16
+	.size	local, 16
+
 /* What compilers and linkers append. */
 	.type	"_Z5clonei.constprop.0", %function
 "_Z5clonei.constprop.0":
