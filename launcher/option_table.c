@@ -160,6 +160,27 @@ static const char *option_max_calls(struct fxt_options *o, const char *value)
 	return wrong;
 }
 
+static const char *option_library_calls(struct fxt_options *o, const char *value)
+{
+	struct fxt_library_calls *list = &o->library_patterns;
+	size_t bytes;
+
+	o->library_calls = true;
+	if (!value || strcmp(value, "all") == 0)
+		value = "*";
+	if (!*value || strcmp(value, "module:") == 0)
+		return "is empty";
+	if (value[0] == '/' || strncmp(value, "file:", 5) == 0)
+		return "must be a name as the libraries export it, with * and ?, or module:FILE; --include "
+		       "takes other patterns";
+	bytes = strlen(value) + 1;
+	if (list->bytes + bytes + 1 > sizeof(list->patterns))
+		return "may have at most 510 bytes in all patterns together";
+	memcpy(list->patterns + list->bytes, value, bytes);
+	list->bytes += (uint32_t)bytes;
+	return NULL;
+}
+
 static const char *option_auto(struct fxt_options *o, const char *value)
 {
 	o->calibrate = true; /* the share of time that recording takes is computed from the
@@ -603,6 +624,11 @@ const struct fxt_option fxt_option_table[] = {
                 "do not change the programs' code in memory; by default hook calls are patched out for "
                 "excluded functions, and for all functions while no calls are recorded",
                 FLAG(no_patch)},
+        {"library-calls", "[=PATTERN]",
+                "record the calls that the program and its libraries make to functions of other libraries, "
+                "also in programs that are not compiled for it; a pattern is 'SSL_*' for the names of "
+                "these functions, or module:libssl*; may be given again [all]",
+                .set = option_library_calls, .is_optional = true},
         {"auto", "[=PERCENT]",
                 "mute functions with many short calls while recording takes more than PERCENT of the "
                 "program's processor time [20]; measures the cost of a call first, as --calibrate does",

@@ -41,6 +41,12 @@ struct fxt_categories {
 	uint32_t bytes;
 };
 
+/* Patterns of imported functions, as in the control memory. */
+struct fxt_library_calls {
+	char patterns[FXT_LIBRARY_CALLS_BYTES];
+	uint32_t bytes;
+};
+
 /* When recording begins: with the program; when a controller says so; when a controller has
  * sent a configuration, which the program's start also waits for; or the program starts at
  * once, and controllers make recordings of it, one after the other. */
@@ -68,9 +74,12 @@ struct fxt_options {
 	enum fxt_heap_mode heap_mode;
 	enum fxt_heap_stacks heap_stacks;
 	uint64_t heap_sample_bytes;
-	bool populate;         /* allocate all pages of the buffers before the programs
+	bool populate;      /* allocate all pages of the buffers before the programs
 	                        * begin */
-	bool no_patch;         /* do not patch hook calls in the programs' code */
+	bool no_patch;      /* do not patch hook calls in the programs' code */
+	bool library_calls; /* record the calls of imported functions, those that the
+	                        * patterns choose */
+	struct fxt_library_calls library_patterns;
 	bool no_sched;         /* no context switches in the trace */
 	bool calibrate;        /* measure the cost of recording first */
 	bool raw;              /* functions keep their placeholders, for fxt symbolize */

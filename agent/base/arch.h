@@ -105,6 +105,10 @@ enum { ARCH_CAN_ERASE = 1 };
 #define ARCH_HAS_THUNKS 1
 #define ARCH_HAS_SLEDS  1
 
+/* Relocations of a word by which a function is called, and of one with its address. */
+#define ARCH_RELOCATION_CALL    R_X86_64_JUMP_SLOT
+#define ARCH_RELOCATION_ADDRESS R_X86_64_GLOB_DAT
+
 /* The return address of a function that was called from a frame with this stack pointer. */
 static inline uint64_t arch_return_address(uint64_t stack_pointer)
 {
@@ -224,6 +228,9 @@ static inline bool arch_is_emulated(void)
 enum { ARCH_CAN_ERASE = 0 };
 #define ARCH_HAS_THUNKS 0
 #define ARCH_HAS_SLEDS  0
+
+#define ARCH_RELOCATION_CALL    R_AARCH64_JUMP_SLOT
+#define ARCH_RELOCATION_ADDRESS R_AARCH64_GLOB_DAT
 
 static inline uint64_t arch_return_address(uint64_t stack_pointer)
 {

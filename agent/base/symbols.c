@@ -116,6 +116,11 @@ const void *agent_own_object(void)
 	return own_object();
 }
 
+const void *agent_last_object(void)
+{
+	return last;
+}
+
 bool agent_object_has(const void *object, const void *address)
 {
 	uintptr_t base = ((const struct link_map *)object)->l_addr;

@@ -31,6 +31,9 @@ const void *agent_next_object(const char *name);
 const void *agent_own_object(void);
 bool agent_object_has(const void *object, const void *address);
 
+/* The last object that was loaded at the program's start. */
+const void *agent_last_object(void);
+
 /* Libc's own definition of the name, even if it is interposed; NULL: none. */
 void *agent_libc_symbol(const char *name);
 

@@ -278,7 +278,7 @@ static uint64_t callpath_function_itself(uint64_t address)
 	return address;
 }
 
-uint32_t agent_path_of_calls(struct fxt_thread_writer *writer)
+uint32_t agent_path_of_calls(struct fxt_thread_writer *writer, uint64_t allocator)
 {
 	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 	struct agent_heap_thread *thread = &agent_heap_threads[writer->number];
@@ -290,6 +290,8 @@ uint32_t agent_path_of_calls(struct fxt_thread_writer *writer)
 		memset(thread->kept, 0, sizeof(thread->kept));
 		thread->generation = generation;
 	}
+	if (allocator && fxt_function_is(top->function, allocator) && !is_sentinel(top))
+		frame = --top;
 	while (!is_sentinel(frame) && !(path = agent_path_kept(thread, frame)))
 		frame--;
 	for (frame++; frame <= top; frame++) {

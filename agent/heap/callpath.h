@@ -53,9 +53,9 @@ static inline uint64_t agent_paths_generation(void)
 	return load_relaxed(&agent_engine.drops);
 }
 
-/* The path of the open calls; writes its new nodes. 0: there are no open calls.
- * SLOW_PATH. */
-uint32_t agent_path_of_calls(struct fxt_thread_writer *writer);
+/* The path of the open calls, without the newest one if it is of the function `allocator`;
+ * writes its new nodes. 0: there are no open calls. SLOW_PATH. */
+uint32_t agent_path_of_calls(struct fxt_thread_writer *writer, uint64_t allocator);
 
 struct agent_walk;
 

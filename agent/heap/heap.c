@@ -115,6 +115,9 @@ static void heap_choose(const struct fxt_control *control)
 		agent_heap.stacks = FXT_HEAP_STACKS_NONE;
 	else if (is_auto && control->heap_stacks == FXT_HEAP_STACKS_AUTO)
 		agent_heap.stacks = FXT_HEAP_STACKS_SHADOW;
+	else if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO && !agent_is_instrumented() &&
+	         agent_imports_count())
+		agent_heap.stacks = FXT_HEAP_STACKS_UNWIND; /* library calls are no path */
 	agent_heap.wanted_mode = is_auto ? FXT_HEAP_OBJECTS : control->heap_mode;
 	if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_SHADOW) {
 		uint64_t mask = fxt_lock(&agent_engine.lock);
@@ -148,7 +151,8 @@ void agent_heap_prepare(void)
 	if (!why && !agent_allocator_is_known())
 		why = "its allocator cannot be found";
 	if (!why && is_auto && !agent_is_instrumented()) {
-		agent_await_call(heap_begin_late);
+		if (!agent_imports_count()) /* their calls are not those of instrumented code */
+			agent_await_call(heap_begin_late);
 		return;
 	}
 	if (!why && (!agent_paths_prepare() ||

@@ -11,6 +11,7 @@
 #include "agent/process/helper.h"
 #include "sample.h"
 #include "agent/hook/shadow.h"
+#include "agent/hook/thunks.h"
 #include "agent/hook/stacks.h"
 #include "unwind.h"
 #include "writer/format/encode.h"
@@ -115,7 +116,7 @@ static void heap_record_write(struct fxt_thread_writer *writer, struct fxt_threa
 /* Writes the allocation and the nodes of its path in one generation: a later generation
  * would drop the nodes first. */
 static void heap_record_write_with_path(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, const struct agent_walk *walk)
+        const void *pointer, size_t size, const struct agent_walk *walk, const void *caller)
 {
 	bool is_recorded = false;
 	uint64_t generation;
@@ -127,7 +128,7 @@ static void heap_record_write_with_path(struct fxt_thread_writer *writer, struct
 		if (!(walk && walk->count && !walk->is_of_library) &&
 		        (agent_heap.stacks == FXT_HEAP_STACKS_AUTO ||
 		                agent_heap.stacks == FXT_HEAP_STACKS_SHADOW))
-			path = agent_path_of_calls(writer);
+			path = agent_path_of_calls(writer, agent_thunk_function((uint64_t)(uintptr_t)caller));
 		if (walk && walk->count)
 			path = agent_path_of_walk(writer, path, walk);
 		if (!is_recorded)
@@ -138,7 +139,7 @@ static void heap_record_write_with_path(struct fxt_thread_writer *writer, struct
 
 /* `walk`: NULL if the stack was not walked. */
 static void *heap_record_finish(struct fxt_thread_writer *writer, void *pointer, size_t size, size_t usable,
-        const struct agent_walk *walk)
+        const struct agent_walk *walk, const void *caller)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, writer->number);
 
@@ -147,7 +148,7 @@ static void *heap_record_finish(struct fxt_thread_writer *writer, void *pointer,
 	if (heap_record_is_in_child(writer, (int64_t)usable, 1))
 		return pointer;
 	if (agent_heap.mode != FXT_HEAP_COUNTERS && heap_record_may(writer))
-		heap_record_write_with_path(writer, slot, pointer, size, walk);
+		heap_record_write_with_path(writer, slot, pointer, size, walk, caller);
 	agent_count(writer, (int64_t)usable, 1);
 	if (agent_helper_wanted())
 		agent_helper_start();
@@ -189,7 +190,7 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(struct fxt_th
 		}
 		agent_heap_leave(writer);
 	}
-	return heap_record_finish(writer, pointer, size, usable, &walk);
+	return heap_record_finish(writer, pointer, size, usable, &walk, caller);
 }
 
 /* Counts an event of a handler inside a hook that cannot be recorded. The thread's next
@@ -315,7 +316,7 @@ static __attribute__((noinline)) void *heap_record_allocated(
 	} else if (is_walked || is_of_library) {
 		result = heap_record_walk_and_finish(writer, pointer, size, usable, caller, is_of_library);
 	} else {
-		result = heap_record_finish(writer, pointer, size, usable, NULL);
+		result = heap_record_finish(writer, pointer, size, usable, NULL, caller);
 	}
 	if (unlikely(writer == agent_self.claimed))
 		heap_record_leave_coroutine();

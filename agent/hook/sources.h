@@ -3,7 +3,9 @@
  * function, the call site and a stack pointer that belongs to the call's frame.
  *
  *   finstrument.c   the compiler calls at each entry and exit (-finstrument-functions)
- *   prepared.c      jumps, written into room at entries (-fpatchable-function-entry)
+ *   prepared.c      jumps, written into room at entries (-fpatchable-function-entry),
+ *                   and calls of functions of other modules, by the slots that the loader
+ *                   fills with their addresses (fxtrun --library-calls)
  *   xray.c          calls, written into sleds at entries and exits (-fxray-instrument)
  *
  * Behind the hooks a call is a call, whatever its source: frames, filters, triggers and the
@@ -13,12 +15,12 @@
 #define FXT_AGENT_SOURCES_H
 
 #include "agent/patch/entries.h"
+#include "agent/patch/imports.h"
 #include "finstrument.h"
 #include "prepared.h"
 #include "xray.h"
 
-/* Finds the entries and sleds of all modules. Called by the constructor, when the modules
- * are recorded. */
+/* Called before the first module is examined. */
 static inline void agent_sources_prepare(void)
 {
 	agent_entries_prepare(agent_prepared_code(), agent_xray_code());
@@ -29,6 +31,14 @@ static inline void agent_sources_prepare(void)
 static inline bool agent_is_instrumented(void)
 {
 	return agent_entries_count() > 0 || agent_finstrument_is_used();
+}
+
+/* Whether calls are recorded has changed: switches the sources that are written into the
+ * program. Runs in the helper's thread, or, with `is_helper` false, before there is one. */
+static inline void agent_sources_follow_recording(bool is_helper)
+{
+	agent_entries_follow_recording(is_helper);
+	agent_imports_follow_recording(is_helper);
 }
 
 #endif

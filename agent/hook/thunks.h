@@ -1,6 +1,7 @@
 /*
- * Thunks: what the jump in a prepared entry (agent/patch/entries.h) leads to. Each function
- * has one.
+ * Thunks: what the jump in a prepared entry (agent/patch/entries.h) leads to, or the slot of
+ * an import (agent/patch/imports.h), whose body is the function itself. Each function has
+ * one.
  *
  *     function: jmp --> stub, if the thunk is not near: jmp *thunk
  *               rest of the function  <--------------------.
@@ -57,6 +58,14 @@ extern HIDDEN uint8_t agent_thunks[AGENT_THUNKS_BYTES];
 static inline bool agent_is_thunk(uint64_t address)
 {
 	return ARCH_HAS_THUNKS && address - (uint64_t)(uintptr_t)agent_thunks < AGENT_THUNKS_BYTES;
+}
+
+/* The function whose thunk returns through that address; 0: it is none in a thunk. */
+static inline uint64_t agent_thunk_function(uint64_t address)
+{
+	const uint64_t thunk = address & ~(uint64_t)(AGENT_THUNK_BYTES - 1);
+
+	return agent_is_thunk(address) ? ((const struct agent_thunk *)(uintptr_t)thunk)->function : 0;
 }
 
 /* What thunks call: prepared.c's. */

@@ -52,7 +52,6 @@ static struct agent_sled_code sled_code;
 static bool is_refused[AGENT_LISTS];
 static const char *const names[AGENT_LISTS] = {
         "prepared entries (-fpatchable-function-entry)", "XRay sleds (-fxray-instrument)"};
-static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
 
 static void entries_refuse(enum agent_entry_list_kind kind, const char *why)
 {
@@ -345,80 +344,49 @@ static void entries_take(const struct agent_module_tables *module, enum agent_en
 /* ---- modules ---- */
 
 /* The unwinder itself, and what it and this library need to work. */
-static bool entries_is_foreign(const char *path)
-{
-	static const char *const foreign[] = {
-	        "ld-linux", "libc.so", "libpthread.so", "libgcc_s.so", "libfxtagent.so"};
-	const char *name = path;
+static const char *const foreign[] = {
+        "ld-linux", "libc.so", "libpthread.so", "libgcc_s.so", "libfxtagent.so", NULL};
 
-	for (const char *at = path; *at; at++)
-		if (*at == '/')
-			name = at + 1;
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
-		if (strncmp(name, foreign[i], strlen(foreign[i])) == 0)
-			return true;
-	return false;
+void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_code sleds)
+{
+	agent_thunk_blocks_prepare(thunks.enter, thunks.leave);
+	sled_code = sleds;
 }
 
-static bool entries_were_examined(uint32_t id)
+void agent_entries_examine(const struct agent_module_tables *module)
 {
-	return load_relaxed(&examined[id / 8]) & 1 << id % 8;
-}
-
-/* Finds the entries of a module whose code no thread executes yet. */
-static void entries_examine(const struct agent_module_tables *module)
-{
-	uint8_t *bits = &examined[module->id / 8];
 	struct agent_entry_list lists[AGENT_LISTS];
 
-	if (entries_were_examined(module->id))
-		return;
-	store_relaxed(bits, (uint8_t)(*bits | 1 << module->id % 8));
-	if (entries_is_foreign(module->path) || !agent_entry_lists(module, lists))
+	if (agent_path_is_of(module->path, foreign) || !agent_entry_lists(module, lists))
 		return;
 	for (unsigned kind = 0; kind < AGENT_LISTS; kind++)
 		if (lists[kind].count && !is_refused[kind])
 			entries_take(module, (enum agent_entry_list_kind)kind, &lists[kind]);
 }
 
-void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_code sleds)
+/* Entries and sleds are in the order of their functions. */
+static bool entries_have(const struct entries *m, uint64_t function)
 {
-	uint64_t mask = fxt_lock(&agent_engine.lock);
+	uint32_t low = 0, high = m->used;
 
-	agent_thunk_blocks_prepare(thunks.enter, thunks.leave);
-	sled_code = sleds;
-	agent_modules_each(entries_examine);
-	agent_entry_lists_end();
-	fxt_unlock(&agent_engine.lock, mask);
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (m->entries[middle].function < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < m->used && m->entries[low].function == function;
 }
 
-/*
- * The start-up code of every module that a linker of the GNU system has made (crti.o) calls
- * this before the module's constructors, if it exists: that is when a library's code is
- * there and no thread executes it. Profilers define it for their own purposes, then theirs
- * is found first, which is not ours to change.
- */
-EXPORT void __gmon_start__(void)
+bool agent_entries_has(uint64_t function)
 {
-	uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0), mask;
-	struct agent_module_tables module;
-	uint32_t id;
-
-	if (!load_relaxed(&agent_has_begun) || agent_engine.state == FXT_ENGINE_NONE ||
-	        fxt_engine_was_forked(&agent_engine) || load_relaxed(&sys_confinement) != SYS_FREE)
-		return;
-	/* Without the lock: at a program's start all its modules come here once more. */
-	id = agent_module_known_around(address);
-	if (id && entries_were_examined(id))
-		return;
-	mask = fxt_lock(&agent_engine.lock);
-	id = agent_module_around(address);
-	if (id) {
-		agent_module_describe(id, &module);
-		entries_examine(&module);
-		agent_entry_lists_end();
-	}
-	fxt_unlock(&agent_engine.lock, mask);
+	for (unsigned i = 0; i < MODULES; i++)
+		if (modules[i].high && function >= modules[i].low && function < modules[i].high &&
+		        entries_have(&modules[i], function))
+			return true;
+	return false;
 }
 
 /* ---- on and off ---- */

@@ -28,12 +28,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "agent/hook/thunks.h"
+#include "agent/process/modules.h"
 #include "sleds.h"
 
-/* Finds the entries of all modules, and from then on those of modules that are loaded.
- * Thunks and sleds will call that code. Writes a notice if there are entries that cannot be
- * recorded. */
+/* Thunks and sleds will call that code. Called before the first module is examined. */
 void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_code sleds);
+
+/* Finds the entries of a module whose code no thread executes yet. Writes a notice if there
+ * are some that cannot be recorded. Under the engine's lock. */
+void agent_entries_examine(const struct agent_module_tables *module);
+
+/* Whether the function at that address has an entry or a sled. Under the engine's lock. */
+bool agent_entries_has(uint64_t function);
 
 /* How many entries and sleds there are. */
 uint32_t agent_entries_count(void);

@@ -16,7 +16,7 @@
 #define NAMES_BYTES  (UINT64_C(64) << 10)
 #define HEADER_BYTES 4096
 #define PAGE         UINT64_C(4096)
-#define SLOTS        16
+#define SLOTS        64
 
 /* ---- a module's file ---- */
 
@@ -232,12 +232,12 @@ static bool entry_is_code(const struct agent_module_tables *module, uint64_t ent
 
 /* Where the next function begins at the latest: that of an entry, or of the unwind table,
  * or the segment's end. */
-static uint64_t entry_end(const struct agent_module_tables *module, const struct agent_entry *entry,
-        const struct agent_entry *next)
+static uint64_t entry_end(
+        const struct agent_module_tables *module, uint64_t function, const struct agent_entry *next)
 {
 	const struct unwind_list *list = search_unwind_list(module);
-	uint32_t behind = list ? search_behind(list, entry->function) : 0;
-	uint64_t end = next ? next->function : agent_module_readable_end(module, entry->function);
+	uint32_t behind = list ? search_behind(list, function) : 0;
+	uint64_t end = next ? next->function : agent_module_readable_end(module, function);
 
 	return list && behind < list->count && search_start(list, behind) < end ? search_start(list, behind)
 	                                                                        : end;
@@ -299,24 +299,25 @@ void agent_entry_lists_end(void)
 
 /* ---- functions that are left out ---- */
 
-/* The compiler's hooks, and then functions of libc that look at their return address. */
-static const char *const slot_names[] = {
-        "__cyg_profile_func_enter", "__cyg_profile_func_exit", "dlopen", "dlsym", "dlvsym", "dlmopen", NULL};
+/* The compiler's hooks, and then functions of libc that look at their return address or
+ * return twice. */
+static const char *const slot_names[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "dlopen",
+        "dlsym", "dlvsym", "dlmopen", "setjmp", "_setjmp", "__sigsetjmp", "vfork", "getcontext", NULL};
 #define SLOT_NAMES_OF_HOOKS 2
 
 /* Where the module keeps their addresses. */
 static struct agent_symbol_slot slots[SLOTS];
 static unsigned slot_count;
+static uint32_t slots_module; /* its id */
 
 static void search_slots(const struct agent_module_tables *module)
 {
-	const ElfW(Phdr) *headers = module->headers;
+	const void *dynamic = agent_module_dynamic(module);
 
-	slot_count = 0;
-	for (unsigned i = 0; i < module->header_count; i++)
-		if (headers[i].p_type == PT_DYNAMIC)
-			slot_count = agent_symbol_slots(module->base,
-			        (const void *)(module->base + headers[i].p_vaddr), slot_names, slots, SLOTS);
+	if (slots_module == module->id)
+		return;
+	slots_module = module->id;
+	slot_count = dynamic ? agent_symbol_slots(module->base, dynamic, slot_names, slots, SLOTS) : 0;
 }
 
 static uint64_t reference_relative(const uint8_t *from, const uint8_t *distance_at)
@@ -402,7 +403,7 @@ size_t agent_entry_search(const struct agent_module_tables *module, const struct
 	if (!slot_count)
 		return found;
 	for (size_t i = 0; i < found; i++) {
-		uint64_t end = entry_end(module, &entries[i], i + 1 < found ? &entries[i + 1] : NULL);
+		uint64_t end = entry_end(module, entries[i].function, i + 1 < found ? &entries[i + 1] : NULL);
 
 		if (entry_is_left_out(module, entries[i].function, end, true))
 			++*left_out;
@@ -477,7 +478,7 @@ static bool sleds_are_left_out(const struct agent_module_tables *module, const s
 		sled++;
 	return sled == next ||
 	       (slot_count && entry_is_left_out(module, first->function,
-	                              entry_end(module, first, next < end ? next : NULL), false));
+	                              entry_end(module, first->function, next < end ? next : NULL), false));
 }
 
 size_t agent_sled_search(const struct agent_module_tables *module, const struct agent_entry_list *list,
@@ -509,4 +510,10 @@ size_t agent_sled_search(const struct agent_module_tables *module, const struct 
 		kept += next - i;
 	}
 	return kept;
+}
+
+bool agent_entry_is_special(const struct agent_module_tables *module, uint64_t function)
+{
+	search_slots(module);
+	return slot_count && entry_is_left_out(module, function, entry_end(module, function, NULL), true);
 }

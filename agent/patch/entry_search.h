@@ -61,11 +61,15 @@ void agent_entry_lists_end(void);
  *   - Functions that call the compiler's hooks are recorded by these.
  *   - Functions that end by a jump to dlopen(), dlsym() and the like. These see who calls
  *     them by the return address, which would be one of ours.
+ *   - Functions that end by a jump to setjmp() and the like, which return there once more.
  *
  * The rest of the list has too little room for a jump. Under the engine's lock.
  */
 size_t agent_entry_search(const struct agent_module_tables *module, const struct agent_entry_list *list,
         struct agent_entry *entries, size_t *left_out);
+
+/* Whether a function of the module, with or without an entry, is one of these. */
+bool agent_entry_is_special(const struct agent_module_tables *module, uint64_t function);
 
 /*
  * The same for sleds, in the order of their functions. Left out are:

@@ -10,6 +10,7 @@
 #include "agent/base/arch.h"
 #include "code.h"
 #include "entries.h"
+#include "imports.h"
 #include "agent/hook/frames.h"
 #include "agent/process/modules.h"
 #include "writer/engine/decisions.h"
@@ -320,6 +321,12 @@ static enum site_state patch_site_now(const struct site *site, uint64_t function
 			return SITE_KEPT;
 		return agent_entries_exclude(return_address) ? SITE_ERASED : SITE_REFUSED;
 	}
+	if (agent_imports_call(return_address, function)) {
+		if (patch_answer(function) != AGENT_CODE_EXCLUDED)
+			return SITE_KEPT;
+		agent_imports_exclude(return_address);
+		return SITE_ERASED;
+	}
 	if (!agent_module_known_around(return_address) || patch_answer(function) != AGENT_CODE_EXCLUDED)
 		return SITE_KEPT;
 	if (!agent_code_find_call(return_address, hooks, is_exit, &patch))
@@ -515,6 +522,7 @@ void agent_patch_undo(void)
 	sys_membarrier(); /* a thread that sees a restored entry hook sees its exit hook */
 	patch_put_all_back(false);
 	agent_entries_include_all(false);
+	agent_imports_include_all();
 	sys_membarrier();
 	patch_forget_sites();
 	pause_ns = PAUSE_NS;
@@ -535,7 +543,7 @@ void agent_patch_end(void)
 
 uint32_t agent_patch_sites(void)
 {
-	return load_relaxed(&patch_count) + agent_entries_excluded();
+	return load_relaxed(&patch_count) + agent_entries_excluded() + agent_imports_excluded();
 }
 
 bool agent_patch_undo_inherited(void)
@@ -552,6 +560,7 @@ bool agent_patch_undo_inherited(void)
 			is_done = patch_put_back(&patches[i]) && is_done;
 		agent_entries_include_all(true);
 		agent_entries_include_all(false);
+		agent_imports_include_all();
 		agent_code_close();
 	}
 	for (uint32_t i = 0; i < SITES; i++) {

@@ -79,6 +79,16 @@ static bool block_write(const struct agent_thunk_block *block, uint8_t *scratch,
 	       agent_code_write_bytes(first, scratch, bytes);
 }
 
+bool agent_thunk_remake(
+        const struct agent_thunk_block *block, uint32_t number, struct agent_thunk_target target)
+{
+	uint64_t address = agent_thunk_of_block(block, number);
+	struct agent_thunk thunk =
+	        agent_thunk_for(address, target.body, target.function, thunks_enter, thunks_leave);
+
+	return agent_code_write_bytes(address, &thunk, sizeof(thunk));
+}
+
 struct agent_thunk_block *agent_thunk_block_make(
         uint32_t count, struct agent_thunk_target (*target)(const void *of, uint32_t number), const void *of)
 {

@@ -1,6 +1,7 @@
 /*
- * Blocks of thunks (agent/hook/thunks.h): those of one module, in consecutive pages. All
- * functions need the engine's lock.
+ * Blocks of thunks (agent/hook/thunks.h) in consecutive pages: those of one module's entries
+ * (entries.h), or of some imported functions (imports.h). All functions need the engine's
+ * lock.
  */
 #ifndef FXT_AGENT_THUNK_BLOCKS_H
 #define FXT_AGENT_THUNK_BLOCKS_H
@@ -28,6 +29,10 @@ void agent_thunk_blocks_prepare(const uint8_t *enter, const uint8_t *leave);
  */
 struct agent_thunk_block *agent_thunk_block_make(
         uint32_t count, struct agent_thunk_target (*target)(const void *of, uint32_t number), const void *of);
+
+/* Makes one thunk of a block anew. No thread is in it. False: the system does not allow it. */
+bool agent_thunk_remake(
+        const struct agent_thunk_block *block, uint32_t number, struct agent_thunk_target target);
 
 /* The address of a thunk. */
 uint64_t agent_thunk_of_block(const struct agent_thunk_block *block, uint32_t number);

@@ -23,7 +23,6 @@
 #include "agent/base/attributes.h"
 #include "agent/hook/events.h"
 #include "environment.h"
-#include "agent/patch/entries.h"
 #include "agent/patch/patch.h"
 #include "agent/interpose/exec.h"
 #include "agent/interpose/fatal_signals.h"
@@ -31,6 +30,7 @@
 #include "handshake.h"
 #include "agent/heap/heap.h"
 #include "helper.h"
+#include "load.h"
 #include "agent/hook/inherited.h"
 #include "agent/hook/sources.h"
 #include "agent/base/libc.h"
@@ -110,7 +110,7 @@ static void life_begin_session(void)
 {
 	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
 	agent_session_command_carry_out();
-	agent_entries_follow_recording(false);
+	agent_sources_follow_recording(false);
 	agent_set_begun();
 	if (!agent_is_standalone)
 		agent_helper_start();
@@ -277,7 +277,7 @@ static void life_begin(void)
 		agent_process_exit_prepare();
 		agent_fatal_signals_prepare();
 		agent_modules_record_all();
-		agent_sources_prepare();
+		agent_load_prepare();
 		agent_heap_prepare();
 		life_begin_session();
 	} else {

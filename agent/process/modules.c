@@ -458,6 +458,26 @@ uint64_t agent_module_readable_end(const struct agent_module_tables *tables, uin
 	return address;
 }
 
+const void *agent_module_dynamic(const struct agent_module_tables *tables)
+{
+	const ElfW(Phdr) *headers = tables->headers;
+
+	for (unsigned i = 0; i < tables->header_count; i++)
+		if (headers[i].p_type == PT_DYNAMIC)
+			return (const void *)(tables->base + headers[i].p_vaddr);
+	return NULL;
+}
+
+bool agent_path_is_of(const char *path, const char *const names[])
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; names[i]; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 bool agent_module_is_code(uint64_t address)
 {
 	struct dl_find_object found;

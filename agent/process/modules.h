@@ -75,6 +75,13 @@ void agent_modules_each(void (*function)(const struct agent_module_tables *modul
  * segment has it. */
 uint64_t agent_module_readable_end(const struct agent_module_tables *tables, uint64_t address);
 
+/* The address of the module's dynamic section; NULL: it has none. */
+const void *agent_module_dynamic(const struct agent_module_tables *tables);
+
+/* Whether the name of a file, without its folders, begins with one of these. The list ends
+ * with NULL. */
+bool agent_path_is_of(const char *path, const char *const names[]);
+
 /* True if a module has code at that address. Under the engine's lock. */
 bool agent_module_is_code(uint64_t address);
 

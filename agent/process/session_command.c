@@ -4,7 +4,7 @@
 #include "session_command.h"
 #include <errno.h>
 #include "agent/base/attributes.h"
-#include "agent/patch/entries.h"
+#include "agent/hook/sources.h"
 #include "agent/patch/patch.h"
 #include "agent/hook/events.h"
 #include "agent/hook/said_names.h"
@@ -56,7 +56,7 @@ static void session_command_start(uint32_t command)
 	fxt_decisions_have_calls(e);
 	agent_set_recording(fxt_category_is_enabled(e->control, "function") ? agent_recording_of_calls()
 	                                                                    : AGENT_WITHOUT_CALLS);
-	agent_entries_follow_recording(is_helpers);
+	agent_sources_follow_recording(is_helpers);
 	agent_heap_begin();
 	agent_said_follow();
 	store_relaxed(&e->control->started_by, command);
@@ -78,14 +78,14 @@ void agent_session_command_carry_out(void)
 		agent_set_recording(AGENT_QUIET);
 		agent_said_follow();
 		agent_patch_undo(); /* while its end can still be recorded */
-		agent_entries_follow_recording(is_helpers);
+		agent_sources_follow_recording(is_helpers);
 		agent_heap_stop();
 		fxt_engine_stop(&agent_engine);
 		break;
 	case FXT_COMMAND_QUIT:
 		agent_set_recording(AGENT_QUIET);
 		agent_said_follow();
-		agent_entries_follow_recording(is_helpers);
+		agent_sources_follow_recording(is_helpers);
 		agent_heap_end();
 	}
 	/* Release: pairs with the manager's acquire. The answers to the command are in the
@@ -106,7 +106,7 @@ static void session_command_follow_categories(void)
 	if (recording == AGENT_BY_COUNTER ||
 	        (recording == AGENT_WITHOUT_CALLS && fxt_category_is_enabled(control, "function")))
 		agent_set_recording(agent_recording_of_calls());
-	agent_entries_follow_recording(is_helpers);
+	agent_sources_follow_recording(is_helpers);
 	agent_said_follow();
 	if (!fxt_category_is_enabled(control, "heap"))
 		agent_heap_stop();

@@ -4,6 +4,7 @@
 #include "agent/heap/callpath.h"
 #include "agent/hook/claim.h"
 #include "agent/patch/entries.h"
+#include "agent/patch/imports.h"
 #include "agent/patch/patch.h"
 #include "modules.h"
 #include "agent/base/real.h"
@@ -14,6 +15,7 @@ static void unload_code(uint64_t start, uint64_t end)
 	agent_paths_retire(start, end);
 	agent_patch_retire(start, end);
 	agent_entries_retire(start, end);
+	agent_imports_retire(start, end);
 }
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the

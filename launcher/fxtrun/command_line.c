@@ -226,7 +226,7 @@ void fxt_command_line_help(void)
 	printf("Usage: fxtrun [options] [--] program [arguments]\n"
 	       "Runs a program compiled by fxt-cc or fxt-c++, or with -finstrument-functions,\n"
 	       "-fpatchable-function-entry=5 or clang's -fxray-instrument, and records its\n"
-	       "calls.\n\n");
+	       "calls; with --library-calls those of library functions, of any program.\n\n");
 	for (unsigned i = 0; i < fxt_option_count; i++) {
 		const struct fxt_option *option = &fxt_option_table[i];
 

@@ -77,8 +77,12 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
 
 	if (fxt_summary_lacks_calls(&run->totals) && !run->totals.has_own_hooks &&
-	        !run->totals.is_instrumented)
+	        !run->totals.is_instrumented) {
 		fxt_say("calls are recorded of programs that are built so: %s", fxt_instrumenting_commands());
+		if (!run->options.library_calls)
+			fxt_say("calls of library functions are recorded of any program: fxtrun "
+			        "--library-calls");
+	}
 	if (run_say_muted(run, ticks_per_second))
 		fxt_say("fxt suggest%s%s prints options that exclude them from the beginning", space, name);
 	else if (fxt_summary_suggests(&run->totals))

@@ -305,6 +305,8 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->populate = options->populate;
 	control->has_filter = filter != NULL;
 	control->erases = !options->no_patch;
+	control->records_library_calls = options->library_calls;
+	memcpy(control->library_calls, options->library_patterns.patterns, sizeof(control->library_calls));
 	control->has_under = filter ? filter->under : 0;
 	control->depth_limit = config->depth_limit;
 	control->elides_calls = fxt_options_elide_calls(options);

@@ -167,7 +167,7 @@ static void paths_of_calls(void **state)
 
 	(void)state;
 	begin(&rig);
-	assert_true(agent_path_of_calls(agent_self.writer) == 0);
+	assert_true(agent_path_of_calls(agent_self.writer, 0) == 0);
 	for (size_t i = 0; i < STACKS; i++) {
 		struct fxt_frame *first = fxt_slot_frames(&agent_engine, agent_self.slot);
 		unsigned same = 0;
@@ -180,8 +180,8 @@ static void paths_of_calls(void **state)
 		for (unsigned depth = same; depth < stacks[i].depth; depth++)
 			agent_call(function(stacks[i].functions[depth]), 1000000 - depth * 64);
 		agent_self.writer->busy = FXT_SLOW_PATH;
-		stacks[i].path = agent_path_of_calls(agent_self.writer);
-		assert_true(agent_path_of_calls(agent_self.writer) == stacks[i].path);
+		stacks[i].path = agent_path_of_calls(agent_self.writer, 0);
+		assert_true(agent_path_of_calls(agent_self.writer, 0) == stacks[i].path);
 	}
 	collect(&rig);
 	paths_lead_back();

@@ -110,6 +110,8 @@ enum fxt_heap_stacks {
 
 #define FXT_TRIGGERS 15
 
+#define FXT_LIBRARY_CALLS_BYTES 512
+
 #define FXT_TRIGGERS_END   1u /* calls of some functions raise a trigger when they end */
 #define FXT_TRIGGERS_BEGIN 2u /* and when they begin */
 
@@ -213,7 +215,10 @@ struct fxt_control {
 	/* 1: the agent may patch hook calls out of the program's code
 	 * (agent/patch/patch.h) */
 	uint32_t erases;
-	uint8_t reserved0[24];
+	/* 1: calls of imported functions are recorded (agent/patch/imports.h), those that
+	 * `library_calls` chooses */
+	uint32_t records_library_calls;
+	uint8_t reserved0[20];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 
@@ -331,6 +336,10 @@ struct fxt_control {
 	 * categories, whose number is open. */
 	uint32_t category_bytes;
 	char category_names[FXT_CATEGORY_NAMES_BYTES];
+
+	/* Written by the manager before the hand-over: patterns (fxtrun --library-calls),
+	 * each ended by a zero, the last one by two. */
+	char library_calls[FXT_LIBRARY_CALLS_BYTES];
 };
 _Static_assert(sizeof(struct fxt_control) <= FXT_CONTROL_PAGE_BYTES, "the control block is one page");
 _Static_assert(sizeof(struct fxt_program_category) == FXT_PROGRAM_CATEGORY_BYTES, "");

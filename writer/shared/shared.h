@@ -40,6 +40,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 22u
+#define FXT_SHARED_VERSION 23u
 
 #endif
