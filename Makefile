@@ -97,7 +97,7 @@ $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src))
 
 # The libraries of Debian that the archives need.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread
-launching_libs := $(reading_libs) -ljansson
+launching_libs := $(reading_libs) -ljansson -lZydis
 asking_libs    := $(reading_libs) -lsqlite3 -ledit -lncursesw
 
 $(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer perfetto reader writer)

@@ -188,6 +188,12 @@ static const char *option_auto(struct fxt_options *o, const char *value)
 	return fxt_value_muting_percent(value ? value : FXT_MUTING_PERCENT, &o->muting_percent);
 }
 
+static const char *option_patch(struct fxt_options *o, const char *value)
+{
+	o->patch = value ? value : "";
+	return value && !*value ? "must be patterns of modules, such as libz.so*" : NULL;
+}
+
 static const char *option_take_pattern(void *options, enum fxt_record_filter_kind kind, const char *pattern)
 {
 	struct fxt_options *o = options;
@@ -620,6 +626,10 @@ const struct fxt_option fxt_option_table[] = {
                 "other functions",
                 .set = option_max_calls, .takers = FXTCTL_FILTER | FXTCTL_RECORD,
                 .fxtctl_help = "--max-calls=N or any", .field = "max_calls", .write = write_max_calls},
+        {"patch", "[=MODULE,...]",
+                "record the functions of programs that nothing was compiled into for it, or of the modules "
+                "with these names, such as libz.so*: a jump is written over their first bytes in memory",
+                .set = option_patch, .is_optional = true},
         {"no-patch", NULL,
                 "do not change the programs' code in memory; by default hook calls are patched out for "
                 "excluded functions, and for all functions while no calls are recorded",

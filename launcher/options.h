@@ -76,6 +76,8 @@ struct fxt_options {
 	uint64_t heap_sample_bytes;
 	bool populate;      /* allocate all pages of the buffers before the programs
 	                        * begin */
+	const char *patch;  /* patterns of modules with commas between them, "" = the programs
+	                     * themselves; NULL = none */
 	bool no_patch;      /* do not patch hook calls in the programs' code */
 	bool library_calls; /* record the calls of imported functions, those that the
 	                        * patterns choose */

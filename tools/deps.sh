@@ -18,6 +18,7 @@ build    ld                          binutils         binutils          binutils
 build    <stdio.h>                   libc6-dev        glibc-devel       glibc
 build    <elfutils/libdw.h>          libdw-dev        elfutils-devel    libelf
 build    <gelf.h>                    libelf-dev       elfutils-libelf-devel libelf
+build    <Zydis/Zydis.h>          libzydis-dev     zydis-devel       zydis
 build    <libiberty/demangle.h>      libiberty-dev    binutils-devel    binutils
 build    <jansson.h>                 libjansson-dev   jansson-devel     jansson
 build    <zlib.h>                    zlib1g-dev       zlib-devel        zlib

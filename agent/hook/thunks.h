@@ -34,7 +34,7 @@
 
 #define AGENT_THUNK_BYTES      64
 #define AGENT_THUNK_PAGE_BYTES 4096 /* the first thunk's room of a page is agent_thunk_page's */
-#define AGENT_THUNKS_BYTES     (4 << 20)
+#define AGENT_THUNKS_BYTES     (16 << 20)
 
 /* Behind the call that begins a thunk. */
 #define AGENT_THUNK_ENTERED 5

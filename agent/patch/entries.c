@@ -15,6 +15,8 @@
 #include "agent/hook/thunks.h"
 #include "agent/process/modules.h"
 #include "code.h"
+#include "near.h"
+#include "planned.h"
 #include "sleds.h"
 #include "thunk_blocks.h"
 
@@ -23,9 +25,6 @@
 #define TEST       0xa9 /* test $imm32, %eax */
 #define STUB_BYTES 16   /* jmp *0(%rip) and an address */
 #define PAGE       UINT64_C(4096)
-#define NEAR       (UINT64_C(0x7fffffff) - (1 << 20)) /* what a jump reaches, less a margin */
-#define NEAR_STEP  (UINT64_C(64) << 10)
-#define LOWEST     (UINT64_C(64) << 10) /* no program maps memory below */
 
 /* An entry or a sled: which of its bytes changes. */
 struct entry {
@@ -82,44 +81,6 @@ static void entries_give_back(const struct entries *m)
 #if ARCH_HAS_THUNKS
 
 /* ---- stubs ---- */
-
-/* Maps memory for code at a free place. */
-static uint8_t *entries_map_at(uint64_t address, size_t bytes, int flags)
-{
-	long result = sys_call6(SYS_mmap, (long)address, (long)bytes, PROT_READ | PROT_EXEC,
-	        MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-
-	if (sys_is_error(result))
-		return NULL;
-	if ((uint64_t)result == address)
-		return (uint8_t *)result;
-	sys_unmap((void *)result, bytes); /* a kernel older than Linux 4.17 */
-	return NULL;
-}
-
-/* Maps stubs below the module: above a program is the memory that grows by brk(). */
-static uint8_t *entries_map_stubs(uint64_t low, uint64_t high, size_t bytes)
-{
-	uint64_t step = NEAR_STEP, end = low & ~(NEAR_STEP - 1);
-
-	while (end > LOWEST + bytes && high - (end - bytes) < NEAR) {
-		uint8_t *stubs = entries_map_at(end - bytes, bytes, MAP_FIXED_NOREPLACE);
-
-		if (stubs)
-			return stubs;
-		end -= step;
-		if (step < NEAR_STEP << 8)
-			step += NEAR_STEP;
-	}
-	return NULL;
-}
-
-static bool entries_are_near(uint64_t low, uint64_t high)
-{
-	uint64_t first = (uint64_t)(uintptr_t)agent_thunks, end = first + AGENT_THUNKS_BYTES;
-
-	return (high < end ? end : high) - (low < first ? low : first) < NEAR;
-}
 
 /* Makes the stubs that lead to thunks. */
 static void entries_make_stubs(const struct entries *m, uint8_t *stubs)
@@ -226,10 +187,11 @@ static bool entries_add(const struct agent_module_tables *module, enum agent_ent
 	               next = {.low = low, .high = high, .count = count, .kind = kind};
 	size_t stub_bytes = entries_stub_bytes(kind, count);
 	bool has_thunks = kind == AGENT_LIST_ENTRIES,
-	     needs_stubs = !has_thunks || !entries_are_near(low, high);
+	     needs_stubs = !has_thunks ||
+	                   !agent_is_near(low, high, (uint64_t)(uintptr_t)agent_thunks, AGENT_THUNKS_BYTES);
 	uint32_t written = 0;
 
-	if (!m || (needs_stubs && !(next.stubs = entries_map_stubs(low, high, stub_bytes))))
+	if (!m || (needs_stubs && !(next.stubs = agent_map_near(low, high, stub_bytes))))
 		return false;
 	if (has_thunks)
 		next.thunks = agent_thunk_block_make(count, entries_target, found);
@@ -357,11 +319,13 @@ void agent_entries_examine(const struct agent_module_tables *module)
 {
 	struct agent_entry_list lists[AGENT_LISTS];
 
-	if (agent_path_is_of(module->path, foreign) || !agent_entry_lists(module, lists))
+	if (agent_path_is_of(module->path, foreign))
 		return;
-	for (unsigned kind = 0; kind < AGENT_LISTS; kind++)
-		if (lists[kind].count && !is_refused[kind])
-			entries_take(module, (enum agent_entry_list_kind)kind, &lists[kind]);
+	if (agent_entry_lists(module, lists))
+		for (unsigned kind = 0; kind < AGENT_LISTS; kind++)
+			if (lists[kind].count && !is_refused[kind])
+				entries_take(module, (enum agent_entry_list_kind)kind, &lists[kind]);
+	agent_planned_take(module, is_on);
 }
 
 /* Entries and sleds are in the order of their functions. */
@@ -386,19 +350,19 @@ bool agent_entries_has(uint64_t function)
 		if (modules[i].high && function >= modules[i].low && function < modules[i].high &&
 		        entries_have(&modules[i], function))
 			return true;
-	return false;
+	return agent_planned_has(function);
 }
 
 /* ---- on and off ---- */
 
 uint32_t agent_entries_count(void)
 {
-	return total;
+	return total + agent_planned_count();
 }
 
 uint32_t agent_entries_excluded(void)
 {
-	return load_relaxed(&excluded_count);
+	return load_relaxed(&excluded_count) + agent_planned_excluded();
 }
 
 /* Changes an entry's byte, unless something else is there, such as a debugger's
@@ -440,6 +404,7 @@ void agent_entries_follow_recording(bool is_helper)
 		return;
 	/* A library's entries may be written at this moment, as is_on says. */
 	mask = fxt_lock(&agent_engine.lock);
+	agent_planned_follow_recording(to_on);
 	if (!total) {
 		is_on = to_on;
 	} else if (is_helper ? agent_code_open() : agent_code_open_for_now(&kept)) {
@@ -504,7 +469,7 @@ bool agent_entries_call(uint64_t from, uint64_t function)
 	struct entry_group group = entries_of(from);
 
 	/* Other code may have been loaded there since. */
-	return group.count && group.first->function == function;
+	return (group.count && group.first->function == function) || agent_planned_call(from, function);
 }
 
 bool agent_entries_exclude(uint64_t from)
@@ -512,6 +477,8 @@ bool agent_entries_exclude(uint64_t from)
 	struct entry_group group = entries_of(from);
 	bool is_out = true;
 
+	if (!group.count)
+		return agent_planned_exclude(from);
 	for (uint32_t i = 0; i < group.count; i++) {
 		store_release(&excluded_count, excluded_count + !group.first[i].is_excluded);
 		group.first[i].is_excluded = true;
@@ -522,6 +489,8 @@ bool agent_entries_exclude(uint64_t from)
 
 void agent_entries_include_all(bool are_exits)
 {
+	if (!are_exits)
+		agent_planned_include_all(is_on);
 	if (!excluded_count)
 		return;
 	entries_set_each(true, are_exits, is_on);
@@ -535,6 +504,7 @@ void agent_entries_include_all(bool are_exits)
 
 void agent_entries_retire(uint64_t start, uint64_t end)
 {
+	agent_planned_retire(start, end);
 	for (unsigned i = 0; i < MODULES; i++) {
 		struct entries *m = &modules[i];
 

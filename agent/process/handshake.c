@@ -14,7 +14,8 @@
 
 #define SMALLEST_PAGE    4096
 #define POPULATE_BYTES   (UINT64_C(64) << 10)
-#define PATIENCE_SECONDS 5 /* for a manager on a machine that is busy with many others */
+#define PATIENCE_SECONDS 5  /* for a manager on a machine that is busy with many others */
+#define PLAN_SECONDS     60 /* for a plan: a large program takes two on a machine at rest */
 
 static void handshake_executable_name(struct fxt_hello *hello)
 {
@@ -80,16 +81,22 @@ static bool handshake_is_of_our_user(int socket)
 	       peer.uid == sys_geteuid();
 }
 
+static bool handshake_set_patience(int socket, long seconds)
+{
+	struct timeval patience = {.tv_sec = seconds};
+
+	return sys_call6(SYS_setsockopt, socket, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof(patience),
+	               0) == 0;
+}
+
 /* A manager of another user counts us if it finds us among the program's descendants, and
  * then hangs up. Until then this process must stay alive. The wait is short, because any
  * user may listen there. */
 static void handshake_await_end(int socket)
 {
-	const struct timeval patience = {.tv_sec = 1};
 	char byte;
 
-	if (sys_call6(SYS_setsockopt, socket, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof(patience),
-	            0) == 0)
+	if (handshake_set_patience(socket, 1))
 		sys_call6(SYS_recvfrom, socket, (long)&byte, sizeof(byte), 0, 0, 0);
 }
 
@@ -180,6 +187,9 @@ static void handshake_map_common(int socket, struct agent_memory *memory)
 	handshake_close(fds);
 }
 
+/* The manager that answered. */
+static char manager_path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
 enum agent_connection agent_connect(const char *path, bool is_new_image, struct agent_memory *memory)
 {
 	struct fxt_hello hello = {.magic = FXT_HELLO_MAGIC,
@@ -221,10 +231,43 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	         (welcome.control_bytes < FXT_CONTROL_BYTES || !handshake_map(&welcome, fds, memory)))
 		trouble = "no memory for the trace";
 	handshake_close(fds);
-	if (!trouble && welcome.status == FXT_WELCOME_OK)
+	if (!trouble && welcome.status == FXT_WELCOME_OK) {
 		handshake_map_common((int)fd, memory);
+		memcpy(manager_path, path, strlen(path) + 1); /* it fits: the address had it */
+	}
 	sys_close((int)fd);
 	if (trouble)
 		agent_notice(trouble, "; running untraced", NULL);
 	return !trouble && welcome.status == FXT_WELCOME_OK ? AGENT_CONNECTED : AGENT_REFUSED;
+}
+
+const struct fxt_plan *agent_request_plan(const char *module, uint64_t *bytes)
+{
+	/* Not on a stack; the engine's lock is held. */
+	static struct fxt_plan_request request;
+	size_t path_bytes = strlen(module);
+	const struct fxt_plan *plan = NULL;
+	int fds[2] = {-1, -1};
+	long fd, received = 0;
+
+	if (path_bytes >= sizeof(request.path) || !manager_path[0])
+		return NULL;
+	fd = handshake_connect(manager_path);
+	if (fd < 0)
+		return NULL;
+	request = (struct fxt_plan_request){.magic = FXT_PLAN_REQUEST_MAGIC,
+	        .version = FXT_SHARED_VERSION,
+	        .pid = (uint32_t)sys_getpid()};
+	memcpy(request.path, module, path_bytes);
+	if (handshake_is_of_our_user((int)fd) && handshake_set_patience((int)fd, PLAN_SECONDS) &&
+	        sys_call6(SYS_sendto, fd, (long)&request, sizeof(request), MSG_NOSIGNAL, 0, 0) >= 0)
+		received = handshake_receive_message((int)fd, bytes, sizeof(*bytes), fds);
+	if (received == sizeof(*bytes) && fds[0] >= 0)
+		plan = sys_map(*bytes, PROT_READ, MAP_PRIVATE, fds[0]);
+	else if (received == -EAGAIN)
+		agent_notice("--patch: no functions of ", module[0] ? module : "the program",
+		        " are recorded: the trace manager does not answer", NULL);
+	handshake_close(fds);
+	sys_close((int)fd);
+	return plan;
 }

@@ -79,6 +79,8 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	if (fxt_summary_lacks_calls(&run->totals) && !run->totals.has_own_hooks &&
 	        !run->totals.is_instrumented) {
 		fxt_say("calls are recorded of programs that are built so: %s", fxt_instrumenting_commands());
+		if (!run->options.patch)
+			fxt_say("functions of any program are recorded by fxtrun --patch");
 		if (!run->options.library_calls)
 			fxt_say("calls of library functions are recorded of any program: fxtrun "
 			        "--library-calls");
@@ -145,6 +147,8 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	        run->output.name, trace.bytes);
 	trace.summary = run->summary;
 	fxt_say("%s", run->summary);
+	fxt_plans_end(&run->session.plans);
+	fxt_plans_say(&run->session.plans);
 	run_say_advice(run, options.ticks_per_second);
 	return trace;
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "admission.h"
 #include "descriptors.h"
+#include "plans.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
 #include "writer/shared/sys.h"
@@ -84,27 +85,60 @@ static bool acceptor_is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_
 	       (bytes == (ssize_t)sizeof(*hello) && hello->name_bytes <= sizeof(hello->name));
 }
 
-/* Receives the hello if it is there by now, answers it and closes the connection. */
+/* The first message of a connection. */
+union acceptor_message {
+	struct fxt_hello hello;
+	struct fxt_plan_request request;
+};
+
+static bool acceptor_is_request(const struct fxt_plan_request *request, ssize_t bytes, pid_t pid)
+{
+	return bytes == (ssize_t)sizeof(*request) && request->magic == FXT_PLAN_REQUEST_MAGIC &&
+	       request->version == FXT_SHARED_VERSION && memchr(request->path, 0, sizeof(request->path)) &&
+	       acceptor_peer_calls_itself(pid, request->pid);
+}
+
+/* Passes the request on, with the connection. */
+static void acceptor_pass_request(
+        struct fxt_acceptor *a, int connection, pid_t pid, const struct fxt_plan_request *request)
+{
+	int own = fcntl(connection, F_DUPFD_CLOEXEC, 0);
+
+	if (own >= 0)
+		fxt_plans_answer(&a->session->plans, own, pid, request, a->session->config.options->patch);
+}
+
+static void acceptor_answer_hello(
+        struct fxt_acceptor *a, int connection, pid_t pid, const struct fxt_hello *hello)
+{
+	struct fxt_welcome welcome;
+	struct fxt_provider *p = fxt_session_connect(a->session, pid, hello, &welcome);
+	bool sent = acceptor_send_welcome(connection, &welcome, p ? &p->memory : NULL, a->session->ledger);
+
+	if (p)
+		fxt_session_welcomed(a->session, p, sent);
+}
+
+/* Receives the first message if it is there by now, answers it and closes the
+ * connection. */
 static void acceptor_receive_hello(struct fxt_pending_connection *pending)
 {
 	struct fxt_acceptor *a = pending->acceptor;
-	struct fxt_hello hello = {0};
-	struct fxt_welcome welcome;
+	static union acceptor_message message;
 	int connection = pending->connection.fd;
 	struct ucred peer;
 	socklen_t peer_bytes = sizeof(peer);
-	ssize_t bytes = recv(connection, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t bytes;
 
+	memset(&message.hello, 0, sizeof(message.hello));
+	bytes = recv(connection, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
 	if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (bytes > 0 && getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) {
-		if (acceptor_is_hello(&hello, bytes, peer.pid)) {
-			struct fxt_provider *p = fxt_session_connect(a->session, peer.pid, &hello, &welcome);
-			bool sent = acceptor_send_welcome(
-			        connection, &welcome, p ? &p->memory : NULL, a->session->ledger);
-
-			if (p)
-				fxt_session_welcomed(a->session, p, sent);
+		if (acceptor_is_hello(&message.hello, bytes, peer.pid)) {
+			acceptor_answer_hello(a, connection, peer.pid, &message.hello);
+		} else if (acceptor_is_request(&message.request, bytes, peer.pid)) {
+			acceptor_pass_request(a, connection, peer.pid, &message.request);
 		} else if (!a->unknown_peer_said) {
 			fxt_say("process %d connected to the session and is not a provider; it got no answer",
 			        peer.pid);

@@ -307,6 +307,9 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->erases = !options->no_patch;
 	control->records_library_calls = options->library_calls;
 	memcpy(control->library_calls, options->library_patterns.patterns, sizeof(control->library_calls));
+	control->patches = !options->patch || options->no_patch ? FXT_PATCH_NOTHING
+	                   : *options->patch                    ? FXT_PATCH_ANY
+	                                                        : FXT_PATCH_PROGRAM;
 	control->has_under = filter ? filter->under : 0;
 	control->depth_limit = config->depth_limit;
 	control->elides_calls = fxt_options_elide_calls(options);

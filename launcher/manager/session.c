@@ -90,6 +90,7 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	        .recording = {.state = FXT_SESSION_READY}};
 	fxt_session_take_config(s);
 	fxt_call_counts_open(&s->counts);
+	fxt_plans_open(&s->plans);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return errno;
@@ -483,6 +484,7 @@ void fxt_session_close(struct fxt_session *s)
 	free(s->gone);
 	fxt_resolver_close(&s->resolver);
 	fxt_filter_changes_free(s);
+	fxt_plans_close(&s->plans);
 	fxt_call_counts_close(&s->counts);
 	fxt_program_categories_free(&s->program_categories);
 	fxt_ended_close(&s->ended);

@@ -37,6 +37,7 @@
 #include "archive.h"
 #include "wakeup.h"
 #include "program_categories.h"
+#include "plans.h"
 #include "provider.h"
 #include "recording.h"
 #include "writer/shared/clock.h"
@@ -113,6 +114,7 @@ struct fxt_session {
 	struct fxt_filter_change *coming_change;
 	uint64_t change_began_ns; /* CLOCK_MONOTONIC */
 	struct fxt_program_categories program_categories;
+	struct fxt_plans plans;
 	struct fxt_call_counts counts;     /* used if functions are muted; else empty */
 	struct fxt_provider_config config; /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;       /* read as early as possible */

@@ -52,6 +52,8 @@ enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */
 	FXT_CLOCK_MONOTONIC = 2, /* clock_gettime, nanoseconds */
 };
+/* Which modules an agent asks plans for (plan.h). */
+enum fxt_patch { FXT_PATCH_NOTHING = 0, FXT_PATCH_PROGRAM = 1, FXT_PATCH_ANY = 2 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
 
 /* How a start treats the data of earlier recordings (Fuchsia's buffer dispositions). */
@@ -218,7 +220,9 @@ struct fxt_control {
 	/* 1: calls of imported functions are recorded (agent/patch/imports.h), those that
 	 * `library_calls` chooses */
 	uint32_t records_library_calls;
-	uint8_t reserved0[20];
+	/* which modules' functions are recorded by plans: enum fxt_patch */
+	uint32_t patches;
+	uint8_t reserved0[16];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 

@@ -28,9 +28,10 @@
 #define FXT_HEAP_ENVIRONMENT        "FXT_HEAP"
 #define FXT_HEAP_STACKS_ENVIRONMENT "FXT_HEAP_STACKS"
 /* of new traces: what a program does is private to its user */
-#define FXT_TRACE_MODE    0600
-#define FXT_HELLO_MAGIC   UINT64_C(0x6f6c6c6568747866)
-#define FXT_WELCOME_MAGIC UINT64_C(0x656d6f636c747866)
+#define FXT_TRACE_MODE         0600
+#define FXT_HELLO_MAGIC        UINT64_C(0x6f6c6c6568747866)
+#define FXT_WELCOME_MAGIC      UINT64_C(0x656d6f636c747866)
+#define FXT_PLAN_REQUEST_MAGIC UINT64_C(0x74736575716e616c)
 
 static inline socklen_t fxt_abstract_address_bytes(const char *path)
 {
@@ -60,6 +61,18 @@ struct fxt_welcome {
 	uint32_t status; /* enum fxt_welcome_status */
 	uint64_t buffer_bytes;
 	uint64_t control_bytes;
+};
+
+/*
+ * Asks for the plan of a file (writer/shared/plan.h), over a connection of its own. The answer
+ * is the plan's size, eight bytes, with the descriptor of its memory; without a descriptor
+ * there is no plan.
+ */
+struct fxt_plan_request {
+	uint64_t magic;
+	uint32_t version; /* FXT_SHARED_VERSION */
+	uint32_t pid;     /* as in a hello */
+	char path[4096];  /* as the process sees it; "" = its executable */
 };
 
 /* Memory that all processes of a session share. It outlives them all: a child whose parent

@@ -1,0 +1,274 @@
+/* Makes and keeps plans (plans.h), on a thread of its own. */
+#include "plans.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "descriptors.h"
+#include "launcher/message.h"
+#include "launcher/planning/plan.h"
+
+struct fxt_plan_job {
+	struct fxt_plan_job *next;
+	int connection;
+	pid_t pid;
+	const char *patterns;
+	char path[sizeof(((struct fxt_plan_request *)0)->path)];
+};
+
+/* ---- files ---- */
+
+static const char *plans_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Whether a file is to be patched: a program by no pattern at all, any file by its name. */
+static bool plans_choose(const char *patterns, const char *path, bool is_program)
+{
+	const char *name = plans_base_name(path);
+	char pattern[256];
+
+	if (!*patterns)
+		return is_program;
+	for (;;) {
+		size_t bytes = strcspn(patterns, ",");
+
+		if (bytes < sizeof(pattern)) {
+			memcpy(pattern, patterns, bytes);
+			pattern[bytes] = 0;
+			if (fnmatch(pattern, name, 0) == 0)
+				return true;
+		}
+		if (!patterns[bytes])
+			return false;
+		patterns += bytes + 1;
+	}
+}
+
+/* Stores a plan in memory that processes can map. Returns its descriptor, or -1. */
+static int plans_store(const struct fxt_plan *plan, size_t bytes)
+{
+	int fd = memfd_create("fxt-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING), readable;
+	char path[40];
+
+	if (fd < 0)
+		return -1;
+	if (write(fd, plan, bytes) != (ssize_t)bytes ||
+	        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
+		close(fd);
+		return -1;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	readable = open(path, O_RDONLY | O_CLOEXEC);
+	close(fd);
+	return readable;
+}
+
+static void plans_make(struct fxt_planned_file *file, int fd)
+{
+	struct fxt_plan *plan = NULL;
+	size_t bytes = 0;
+	const char *why = "it cannot be read";
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	/* Not mapped: a build may write the file again meanwhile. */
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		why = fxt_plan_make(elf, &plan, &bytes);
+	elf_end(elf);
+	if (!why) {
+		file->fd = plans_store(plan, bytes);
+		file->bytes = bytes;
+		file->count = plan->count;
+		memcpy(file->left_out, plan->left_out, sizeof(plan->left_out));
+		if (file->fd < 0)
+			why = strerror(errno);
+	}
+	free(plan);
+	if (why)
+		fxt_say("--patch: no functions of %s are recorded: %s", file->name, why);
+}
+
+static struct fxt_planned_file *plans_add(
+        struct fxt_plans *plans, const char *path, const struct stat *status)
+{
+	struct fxt_planned_file *files = reallocarray(plans->files, plans->count + 1, sizeof(*files));
+	struct fxt_planned_file *file;
+
+	if (!files)
+		return NULL;
+	plans->files = files;
+	file = &files[plans->count];
+	*file = (struct fxt_planned_file){.device = status->st_dev,
+	        .number = status->st_ino,
+	        .changed = status->st_mtim,
+	        .name = strdup(plans_base_name(path)),
+	        .fd = -1};
+	if (!file->name)
+		return NULL;
+	plans->count++;
+	return file;
+}
+
+static struct fxt_planned_file *plans_look_up(const struct fxt_plans *plans, const struct stat *status)
+{
+	for (size_t i = 0; i < plans->count; i++) {
+		struct fxt_planned_file *file = &plans->files[i];
+
+		if (file->device == status->st_dev && file->number == status->st_ino &&
+		        file->changed.tv_sec == status->st_mtim.tv_sec &&
+		        file->changed.tv_nsec == status->st_mtim.tv_nsec)
+			return file;
+	}
+	return NULL;
+}
+
+/* The file that a job is about, with its plan; NULL: it has none, or is not to be
+ * patched. */
+static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const struct fxt_plan_job *job)
+{
+	bool is_program = !job->path[0];
+	char path[sizeof(job->path) + 32], link[64], executable[PATH_MAX];
+	const char *name = is_program ? executable : job->path;
+	struct fxt_planned_file *file = NULL;
+	struct stat status;
+	ssize_t bytes;
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", job->pid);
+	bytes = readlink(link, executable, sizeof(executable) - 1);
+	executable[bytes > 0 ? bytes : 0] = 0;
+	if (!plans_choose(job->patterns, name, is_program))
+		return NULL;
+	if (is_program)
+		strcpy(path, link);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/root/%s", job->pid, job->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		file = plans_look_up(plans, &status);
+		if (!file && (file = plans_add(plans, name, &status)))
+			plans_make(file, fd);
+	}
+	close(fd);
+	return file && file->fd >= 0 ? file : NULL;
+}
+
+/* ---- the thread ---- */
+
+static void plans_do(struct fxt_plans *plans, struct fxt_plan_job *job)
+{
+	const struct fxt_planned_file *file = job->patterns ? plans_find(plans, job) : NULL;
+	uint64_t bytes = file ? file->bytes : 0;
+
+	fxt_descriptors_send(job->connection, &bytes, sizeof(bytes), file ? &file->fd : NULL, file != NULL);
+	close(job->connection);
+	free(job);
+}
+
+static void *plans_run(void *context)
+{
+	struct fxt_plans *plans = context;
+
+	pthread_mutex_lock(&plans->mutex);
+	for (;;) {
+		struct fxt_plan_job *job = plans->jobs;
+
+		if (job) {
+			plans->jobs = job->next;
+			pthread_mutex_unlock(&plans->mutex);
+			plans_do(plans, job);
+			pthread_mutex_lock(&plans->mutex);
+		} else if (plans->is_ending) {
+			break;
+		} else {
+			pthread_cond_wait(&plans->has_job, &plans->mutex);
+		}
+	}
+	pthread_mutex_unlock(&plans->mutex);
+	return NULL;
+}
+
+void fxt_plans_open(struct fxt_plans *plans)
+{
+	*plans = (struct fxt_plans){.mutex = PTHREAD_MUTEX_INITIALIZER, .has_job = PTHREAD_COND_INITIALIZER};
+}
+
+void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
+        const struct fxt_plan_request *request, const char *patterns)
+{
+	struct fxt_plan_job *job = malloc(sizeof(*job)), **last = &plans->jobs;
+
+	if (!plans->is_running && job)
+		plans->is_running = pthread_create(&plans->thread, NULL, plans_run, plans) == 0;
+	if (!job || !plans->is_running) { /* the process goes on without a plan */
+		close(connection);
+		free(job);
+		return;
+	}
+	*job = (struct fxt_plan_job){.connection = connection, .pid = pid, .patterns = patterns};
+	memcpy(job->path, request->path, sizeof(job->path));
+	pthread_mutex_lock(&plans->mutex);
+	while (*last)
+		last = &(*last)->next;
+	*last = job;
+	pthread_cond_signal(&plans->has_job);
+	pthread_mutex_unlock(&plans->mutex);
+}
+
+void fxt_plans_end(struct fxt_plans *plans)
+{
+	if (!plans->is_running)
+		return;
+	pthread_mutex_lock(&plans->mutex);
+	plans->is_ending = true;
+	pthread_cond_signal(&plans->has_job);
+	pthread_mutex_unlock(&plans->mutex);
+	pthread_join(plans->thread, NULL);
+	plans->is_running = false;
+}
+
+void fxt_plans_say(const struct fxt_plans *plans)
+{
+	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
+		char reasons[512] = "";
+		size_t at = 0;
+		uint32_t left_out = 0;
+
+		for (unsigned i = 0; i < FXT_PLAN_OBSTACLES; i++) {
+			if (!f->left_out[i] || i == FXT_PLAN_PART || i == FXT_PLAN_SPECIAL)
+				continue;
+			left_out += f->left_out[i];
+			at += (size_t)snprintf(reasons + at, sizeof(reasons) - at, "%s%u %s", at ? ", " : "",
+			        f->left_out[i], fxt_plan_obstacle_text((enum fxt_plan_obstacle)i));
+		}
+		if (f->fd >= 0 && left_out)
+			fxt_say("--patch: %u of %u functions of %s: %s", f->count, f->count + left_out,
+			        f->name, reasons);
+	}
+}
+
+void fxt_plans_close(struct fxt_plans *plans)
+{
+	fxt_plans_end(plans);
+	for (size_t i = 0; i < plans->count; i++) {
+		free(plans->files[i].name);
+		if (plans->files[i].fd >= 0)
+			close(plans->files[i].fd);
+	}
+	free(plans->files);
+	fxt_plans_open(plans);
+}

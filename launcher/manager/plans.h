@@ -1,0 +1,63 @@
+/*
+ * The plans of a session (--patch): how functions are recorded that nothing was compiled into
+ * for it. A process asks for the plan of each of its modules; one plan serves all processes
+ * with that file. A large file takes two seconds, so a thread of its own makes them: the
+ * main thread has to move the heartbeat meanwhile.
+ */
+#ifndef FXT_LAUNCHER_MANAGER_PLANS_H
+#define FXT_LAUNCHER_MANAGER_PLANS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+#include "writer/shared/handshake.h"
+#include "writer/shared/plan.h"
+
+struct fxt_planned_file {
+	dev_t device;
+	ino_t number;
+	struct timespec changed;
+	char *name;
+	int fd; /* the plan's memory; -1: there is none */
+	uint64_t bytes;
+	uint32_t count, left_out[FXT_PLAN_OBSTACLES];
+};
+
+/* A request that waits for its answer. */
+struct fxt_plan_job;
+
+struct fxt_plans {
+	pthread_t thread;
+	bool is_running, is_ending;
+	pthread_mutex_t mutex; /* of the jobs */
+	pthread_cond_t has_job;
+	struct fxt_plan_job *jobs;
+	/* belong to the thread while it runs */
+	struct fxt_planned_file *files;
+	size_t count;
+};
+
+void fxt_plans_open(struct fxt_plans *plans);
+
+/*
+ * Answers a request of process `pid` over its connection, by and by, and closes that.
+ * `patterns` are --patch's and must outlive the plans; NULL: no file is patched. A file whose
+ * functions cannot be recorded is said once.
+ */
+void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
+        const struct fxt_plan_request *request, const char *patterns);
+
+/* Ends the thread. The requests that wait are answered first. */
+void fxt_plans_end(struct fxt_plans *plans);
+
+/* Writes a line for each file with functions that are not recorded, with the reasons. After
+ * the end. */
+void fxt_plans_say(const struct fxt_plans *plans);
+
+/* Ends the thread, and frees all. */
+void fxt_plans_close(struct fxt_plans *plans);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * The functions of an ELF file for x86-64, by its symbols and its unwind table. A stripped
+ * file has the table alone, which also lists parts of functions.
+ */
+#ifndef FXT_LAUNCHER_PLANNING_FUNCTIONS_H
+#define FXT_LAUNCHER_PLANNING_FUNCTIONS_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fxt_function {
+	uint64_t start, end;
+	const char *name;  /* of the file's; NULL: it has no symbol */
+	bool is_resolver;  /* the loader calls it, to find another one */
+	bool is_described; /* the unwind table has it */
+	bool is_entry;     /* by the table, it begins as a called function does */
+};
+
+struct fxt_functions {
+	struct fxt_function *list; /* in the order of their addresses, one for each */
+	size_t count;
+	uint64_t entry; /* where the program starts; nothing calls it */
+	/* the file's segments with code */
+	struct fxt_code {
+		uint64_t start, end;
+		const uint8_t *bytes;
+	} * code;
+	size_t code_count;
+};
+
+/* Reads them. `elf` must outlive the result. Returns NULL, or why not as half a
+ * sentence. */
+const char *fxt_functions_read(struct fxt_functions *functions, Elf *elf);
+
+void fxt_functions_free(struct fxt_functions *functions);
+
+/* The bytes at an address, and how many there are; NULL: no code is there. */
+const uint8_t *fxt_code_at(const struct fxt_functions *functions, uint64_t address, size_t *bytes);
+
+/* The file's bytes that are mapped at an address, and how many; NULL: none. */
+const uint8_t *fxt_file_at(Elf *elf, uint64_t address, size_t *bytes);
+
+#endif
