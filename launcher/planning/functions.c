@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SEGMENTS 64 /* with code, the most of a file */
+
 struct collected {
 	struct fxt_functions *of;
 	size_t room;
@@ -62,19 +64,21 @@ static const char *functions_read_code(struct fxt_functions *f, Elf *elf)
 {
 	size_t count, file_bytes;
 	const char *file = elf_rawfile(elf, &file_bytes);
+	uint64_t end = 0; /* they lie one behind the other */
 
 	if (!file || elf_getphdrnum(elf, &count) != 0)
 		return "it cannot be read";
-	f->code = calloc(count ? count : 1, sizeof(*f->code));
+	f->code = calloc(SEGMENTS, sizeof(*f->code));
 	if (!f->code)
 		return "memory is short";
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && f->code_count < SEGMENTS; i++) {
 		GElf_Phdr header;
 
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
 		        !(header.p_flags & PF_X) || header.p_flags & PF_W || header.p_offset > file_bytes ||
-		        header.p_filesz > file_bytes - header.p_offset)
+		        header.p_filesz > file_bytes - header.p_offset || header.p_vaddr < end)
 			continue;
+		end = header.p_vaddr + header.p_filesz;
 		f->code[f->code_count++] = (struct fxt_code){header.p_vaddr, header.p_vaddr + header.p_filesz,
 		        (const uint8_t *)file + header.p_offset};
 	}

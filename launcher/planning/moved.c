@@ -93,6 +93,13 @@ static bool moved_is_conditional(const ZydisDecodedInstruction *i)
 	       (i->opcode_map == ZYDIS_OPCODE_MAP_0F && (i->opcode & 0xf0) == 0x80);
 }
 
+/* call *slot(%rip): no far one, and with no segment before it. */
+static bool moved_is_call_of_slot(const ZydisDecodedInstruction *i)
+{
+	return i->attributes & ZYDIS_ATTRIB_IS_RELATIVE && i->opcode == 0xff && i->raw.modrm.reg == 2 &&
+	       !(i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT);
+}
+
 /* Moves one instruction; `*ends`: control does not come behind it. */
 static bool moved_add(struct fxt_moved *m, const uint8_t *from, uint64_t address, uint64_t at,
         const ZydisDecodedInstruction *i, bool *ends)
@@ -102,8 +109,8 @@ static bool moved_add(struct fxt_moved *m, const uint8_t *from, uint64_t address
 	*ends = false;
 	switch (i->meta.category) {
 	case ZYDIS_CATEGORY_CALL:
-		/* Calls by a register or far ones would return among the bytes of the jump. */
-		if (!is_relative && !(i->attributes & ZYDIS_ATTRIB_IS_RELATIVE && i->length >= 6))
+		/* Calls by a register would return among the bytes of the jump. */
+		if (is_relative ? i->length < 5 : !moved_is_call_of_slot(i))
 			return false;
 		*ends = true;
 		return moved_call(m, address, at, i);

@@ -10,10 +10,12 @@
 #include "functions.h"
 #include "moved.h"
 
-/* How control or an address comes to a byte of code. */
-enum { REACHED_BY_CALL = 1, REACHED_BY_JUMP = 2, IS_TAKEN = 4 };
+/* How control or an address comes to a byte of code. IS_SPECIAL, at a function's first byte:
+ * it must stay as it is. */
+enum { REACHED_BY_CALL = 1, REACHED_BY_JUMP = 2, IS_TAKEN = 4, IS_SPECIAL = 8 };
 
 #define TABLE_ENTRIES 8192 /* the most of a table of jumps */
+#define SLOTS         16
 
 struct planning {
 	struct fxt_functions functions;
@@ -24,6 +26,13 @@ struct planning {
 	uint8_t *code;
 	size_t code_room;
 	struct fxt_plan head;
+	bool is_fixed; /* addresses in the file are those in memory */
+	/* where the loader stores the addresses of certain functions of other modules */
+	struct planning_slot {
+		uint64_t address;
+		bool is_hook;
+	} slots[SLOTS];
+	unsigned slot_count;
 };
 
 static void planning_reach(struct planning *p, uint64_t address, uint8_t how)
@@ -48,11 +57,12 @@ static uint8_t planning_reached(const struct planning *p, uint64_t address)
 /* ---- jumps ---- */
 
 /* What might be a table of jumps within the function: distances of four bytes from the
- * table, or addresses. Reads as far as they lead into the function. */
+ * table, or addresses. Reads as far as they lead to code: some may lead to parts of the
+ * function that lie elsewhere. */
 static void planning_follow_table(
         struct planning *p, const struct fxt_function *f, uint64_t table, bool is_distances)
 {
-	size_t bytes, width = is_distances ? 4 : 8;
+	size_t bytes, code_bytes, width = is_distances ? 4 : 8;
 	const uint8_t *at = fxt_file_at(p->elf, table, &bytes);
 
 	for (size_t i = 0; at && i < TABLE_ENTRIES && (i + 1) * width <= bytes; i++) {
@@ -65,10 +75,127 @@ static void planning_follow_table(
 		} else {
 			memcpy(&target, at + i * width, sizeof(target));
 		}
-		if (target < f->start || target >= f->end)
+		if (!fxt_code_at(&p->functions, target, &code_bytes))
 			return;
-		planning_reach(p, target, REACHED_BY_JUMP);
+		if (target >= f->start && target < f->end)
+			planning_reach(p, target, REACHED_BY_JUMP);
 	}
+}
+
+/* Every word of data that could be the address of code: pointers and labels in tables, those
+ * in relocations too. */
+static void planning_read_data(struct planning *p)
+{
+	size_t count, file_bytes;
+	const char *file = elf_rawfile(p->elf, &file_bytes);
+
+	if (!file || elf_getphdrnum(p->elf, &count) != 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(p->elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		        header.p_flags & PF_X || header.p_offset > file_bytes ||
+		        header.p_filesz > file_bytes - header.p_offset)
+			continue;
+		for (uint64_t at = -header.p_vaddr & 7; at + 8 <= header.p_filesz; at += 8) {
+			uint64_t word;
+
+			memcpy(&word, file + header.p_offset + at, sizeof(word));
+			planning_reach(p, word, IS_TAKEN);
+		}
+	}
+}
+
+/* ---- functions of other modules ---- */
+
+/* Those that look at their return address, and the compiler's hooks. */
+static bool planning_is_wary(const char *name, bool *is_hook)
+{
+	static const char *const names[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "dlopen",
+	        "dlsym", "dlvsym", "dlmopen"};
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0) {
+			*is_hook = i < 2;
+			return true;
+		}
+	return false;
+}
+
+static void planning_read_relocations(
+        struct planning *p, Elf_Scn *section, const GElf_Shdr *header, const GElf_Shdr *symbols)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	Elf_Data *table = elf_getdata(elf_getscn(p->elf, header->sh_link), NULL);
+
+	for (size_t i = 0; data && table && i < header->sh_size / header->sh_entsize; i++) {
+		GElf_Rela relocation;
+		GElf_Sym symbol;
+		bool is_hook;
+
+		if (!gelf_getrela(data, (int)i, &relocation))
+			return;
+		if ((GELF_R_TYPE(relocation.r_info) == R_X86_64_JUMP_SLOT ||
+		            GELF_R_TYPE(relocation.r_info) == R_X86_64_GLOB_DAT) &&
+		        p->slot_count < SLOTS &&
+		        gelf_getsym(table, (int)GELF_R_SYM(relocation.r_info), &symbol) &&
+		        planning_is_wary(elf_strptr(p->elf, symbols->sh_link, symbol.st_name), &is_hook))
+			p->slots[p->slot_count++] = (struct planning_slot){relocation.r_offset, is_hook};
+	}
+}
+
+static void planning_read_slots(struct planning *p)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(p->elf, section))) {
+		GElf_Shdr header, symbols;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA && header.sh_entsize &&
+		        gelf_getshdr(elf_getscn(p->elf, header.sh_link), &symbols) &&
+		        symbols.sh_type == SHT_DYNSYM)
+			planning_read_relocations(p, section, &header, &symbols);
+	}
+}
+
+/* The slot by which the linker's stub at that address jumps; 0: no stub is there. */
+static uint64_t planning_slot_of_stub(const struct planning *p, uint64_t address)
+{
+	static const uint8_t landing[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+	size_t bytes;
+	const uint8_t *code = fxt_code_at(&p->functions, address, &bytes), *begin = code;
+	int32_t distance;
+
+	if (!code || bytes < sizeof(landing) + 7)
+		return 0;
+	if (memcmp(code, landing, sizeof(landing)) == 0)
+		code += sizeof(landing);
+	if (*code == 0xf2) /* bnd */
+		code++;
+	if (code[0] != 0xff || code[1] != 0x25)
+		return 0;
+	memcpy(&distance, code + 2, sizeof(distance));
+	return address + (uint64_t)(code + 6 - begin) + (uint64_t)(int64_t)distance;
+}
+
+/* Whether a call or jump is one that its function must make as it is: of a hook, because
+ * the hooks record the function, or a jump to a function that looks at its return address. */
+static bool planning_is_wary_of(const struct planning *p, uint64_t next, const ZydisDecodedInstruction *i)
+{
+	uint64_t slot = 0;
+
+	if (!p->slot_count)
+		return false;
+	if (i->raw.imm[0].is_relative)
+		slot = planning_slot_of_stub(p, next + (uint64_t)i->raw.imm[0].value.s);
+	else if (i->attributes & ZYDIS_ATTRIB_IS_RELATIVE &&
+	         (i->meta.category == ZYDIS_CATEGORY_CALL || i->meta.category == ZYDIS_CATEGORY_UNCOND_BR))
+		slot = next + (uint64_t)i->raw.disp.value;
+	for (unsigned n = 0; slot && n < p->slot_count; n++)
+		if (p->slots[n].address == slot)
+			return p->slots[n].is_hook || i->meta.category != ZYDIS_CATEGORY_CALL;
+	return false;
 }
 
 /* Notes where one instruction leads. */
@@ -77,6 +204,10 @@ static void planning_note(
 {
 	uint64_t next = address + i->length;
 
+	if (planning_is_wary_of(p, next, i))
+		planning_reach(p, f->start, IS_SPECIAL);
+	if (p->is_fixed && i->raw.imm[0].size >= 32 && !i->raw.imm[0].is_relative)
+		planning_reach(p, i->raw.imm[0].value.u, IS_TAKEN);
 	if (i->raw.imm[0].is_relative) {
 		planning_reach(p, next + (uint64_t)i->raw.imm[0].value.s,
 		        i->meta.category == ZYDIS_CATEGORY_CALL ? REACHED_BY_CALL : REACHED_BY_JUMP);
@@ -98,10 +229,11 @@ static void planning_decode(struct planning *p, const struct fxt_function *f)
 	ZydisDecodedInstruction instruction;
 
 	for (uint64_t at = f->start; at < f->end; at += instruction.length, code += instruction.length) {
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+		if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
 		            &p->decoder, NULL, code, f->end - at, &instruction)))
-			return; /* data within the code */
-		planning_note(p, f, at, &instruction);
+			planning_note(p, f, at, &instruction);
+		else
+			instruction.length = 1; /* data within the code: goes on behind it */
 	}
 }
 
@@ -112,7 +244,7 @@ static bool planning_is_special(const char *name)
 {
 	static const char *const special[] = {"_start", "_init", "_fini", "__libc_csu_*", "_dl_*", "*setjmp*",
 	        "*longjmp*", "vfork", "__vfork", "clone", "__clone*", "*getcontext*", "*setcontext*",
-	        "*makecontext*", "*swapcontext*", "__restore_rt", "_Unwind_*", "__libc_start_main*",
+	        "*makecontext*", "*swapcontext*", "__restore_rt", "_Unwind_*", "uw_*", "__libc_start_main*",
 	        "__morestack*", "__tls_get_addr", "__asan_*", "__tsan_*", "__msan_*", "__ubsan_*",
 	        "__sanitizer_*", "__interceptor_*",
 	        /* compiled code of V8, which finds its frames by return addresses */
@@ -173,7 +305,8 @@ static enum fxt_plan_obstacle planning_obstacle(struct planning *p, const struct
 	size_t readable;
 	const uint8_t *code = fxt_code_at(&p->functions, address, &readable);
 
-	if (f->start == p->functions.entry || planning_is_special(f->name) || f->is_resolver)
+	if (f->start == p->functions.entry || planning_is_special(f->name) || f->is_resolver ||
+	        planning_reached(p, f->start) & IS_SPECIAL)
 		return FXT_PLAN_SPECIAL;
 	if (planning_is_part(p, f, address))
 		return FXT_PLAN_PART;
@@ -255,6 +388,8 @@ static const char *planning_run(struct planning *p)
 	for (size_t i = 0; i < f->code_count; i++)
 		if (!(p->reached[i] = calloc(1, f->code[i].end - f->code[i].start + 1)))
 			return "memory is short";
+	planning_read_data(p);
+	planning_read_slots(p);
 	for (size_t i = 0; i < f->count; i++)
 		planning_decode(p, &f->list[i]);
 	for (size_t i = 0; i < f->count; i++)
@@ -281,7 +416,9 @@ const char *fxt_plan_make(Elf *elf, struct fxt_plan **plan, size_t *bytes)
 {
 	struct planning p = {.elf = elf, .head = {.magic = FXT_PLAN_MAGIC}};
 	const char *why = fxt_functions_read(&p.functions, elf);
+	GElf_Ehdr header;
 
+	p.is_fixed = gelf_getehdr(elf, &header) && header.e_type == ET_EXEC;
 	ZydisDecoderInit(&p.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!why)
 		why = planning_run(&p);
