@@ -154,7 +154,8 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 	if (is_program)
 		strcpy(path, link);
 	else
-		snprintf(path, sizeof(path), "/proc/%d/root/%s", job->pid, job->path);
+		snprintf(path, sizeof(path), "/proc/%d/%s/%s", job->pid, job->path[0] == '/' ? "root" : "cwd",
+		        job->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "functions.h"
 #include "moved.h"
+#include "returns.h"
 
 /* How control or an address comes to a byte of code. IS_SPECIAL, at a function's first byte:
  * it must stay as it is. */
@@ -199,12 +200,12 @@ static bool planning_is_wary_of(const struct planning *p, uint64_t next, const Z
 }
 
 /* Notes where one instruction leads. */
-static void planning_note(
-        struct planning *p, const struct fxt_function *f, uint64_t address, const ZydisDecodedInstruction *i)
+static void planning_note(struct planning *p, const struct fxt_function *f, uint64_t address,
+        struct fxt_stack *stack, const ZydisDecodedInstruction *i)
 {
 	uint64_t next = address + i->length;
 
-	if (planning_is_wary_of(p, next, i))
+	if (planning_is_wary_of(p, next, i) || fxt_stack_follow(stack, i))
 		planning_reach(p, f->start, IS_SPECIAL);
 	if (p->is_fixed && i->raw.imm[0].size >= 32 && !i->raw.imm[0].is_relative)
 		planning_reach(p, i->raw.imm[0].value.u, IS_TAKEN);
@@ -227,11 +228,12 @@ static void planning_decode(struct planning *p, const struct fxt_function *f)
 	size_t bytes;
 	const uint8_t *code = fxt_code_at(&p->functions, f->start, &bytes);
 	ZydisDecodedInstruction instruction;
+	struct fxt_stack stack = {0};
 
 	for (uint64_t at = f->start; at < f->end; at += instruction.length, code += instruction.length) {
 		if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
 		            &p->decoder, NULL, code, f->end - at, &instruction)))
-			planning_note(p, f, at, &instruction);
+			planning_note(p, f, at, &stack, &instruction);
 		else
 			instruction.length = 1; /* data within the code: goes on behind it */
 	}
@@ -244,7 +246,7 @@ static bool planning_is_special(const char *name)
 {
 	static const char *const special[] = {"_start", "_init", "_fini", "__libc_csu_*", "_dl_*", "*setjmp*",
 	        "*longjmp*", "vfork", "__vfork", "clone", "__clone*", "*getcontext*", "*setcontext*",
-	        "*makecontext*", "*swapcontext*", "__restore_rt", "_Unwind_*", "uw_*", "__libc_start_main*",
+	        "*makecontext*", "*swapcontext*", "__restore_rt", "_Unwind_*", "__libc_start_main*",
 	        "__morestack*", "__tls_get_addr", "__asan_*", "__tsan_*", "__msan_*", "__ubsan_*",
 	        "__sanitizer_*", "__interceptor_*",
 	        /* compiled code of V8, which finds its frames by return addresses */

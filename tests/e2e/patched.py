@@ -47,12 +47,12 @@ class Code:
         return self.changed()
 
 
-def record_under_changes(program, count, *arguments):
+def record_under_changes(program, count, *arguments, options=()):
     """Changes the filter COUNT times while the program runs, which prints how often it called each function. Functions
     that are never excluded are recorded exactly, the others at most as often as they were called; and no call lacks its
     exit. Returns the lines of fxt dump."""
     rng = random.Random(count)
-    session = Session(["--heap=off", "-o", "x.fxt", "--exclude=leaf"], program, *arguments)
+    session = Session(["--heap=off", "-o", "x.fxt", "--exclude=leaf", *options], program, *arguments)
     names = "leaf", "tail", "deep", "one", "other", "both", "signalled", "plugged", "inner"
     for _ in range(count):
         assert session.client.call("SetFilter", exclude=rng.sample(names, rng.randint(0, len(names)))) in ({}, {"late": 1})
@@ -68,7 +68,8 @@ def record_under_changes(program, count, *arguments):
         else:
             assert recorded[name] <= number, (name, recorded[name], number)
     dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True, check=True).stdout.splitlines()
-    assert not [line for line in dump if "duration-complete" in line and "abandoned=" in line]
+    assert not [line for line in dump if "duration-complete" in line and "abandoned=" in line
+                and re.search(r' name="(\w+)"', line)[1] in made]
     check = subprocess.run(["fxt", "check", "x.fxt"], capture_output=True, text=True)
     assert check.returncode == 0, check.stdout
     return dump
