@@ -312,7 +312,7 @@ static enum fxt_plan_obstacle planning_obstacle(struct planning *p, const struct
 		return FXT_PLAN_SPECIAL;
 	if (planning_is_part(p, f, address))
 		return FXT_PLAN_PART;
-	if (!code || readable < FXT_PLAN_ORIGINAL_BYTES)
+	if (!code || readable < FXT_PLAN_JUMP_BYTES)
 		return FXT_PLAN_SHORT;
 	for (uint64_t i = 1; i < FXT_PLAN_JUMP_BYTES; i++)
 		if (planning_reached(p, address + i) & (REACHED_BY_CALL | REACHED_BY_JUMP | IS_TAKEN))
