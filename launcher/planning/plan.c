@@ -1,6 +1,7 @@
 /* Makes plans (plan.h), on the manager's thread. It must leave a function out rather than
  * break it. */
 #include "plan.h"
+#include "arch.h"
 #include <Zydis/Zydis.h>
 #include <fnmatch.h>
 #include <gelf.h>
@@ -137,9 +138,7 @@ static void planning_read_relocations(
 
 		if (!gelf_getrela(data, (int)i, &relocation))
 			return;
-		if ((GELF_R_TYPE(relocation.r_info) == R_X86_64_JUMP_SLOT ||
-		            GELF_R_TYPE(relocation.r_info) == R_X86_64_GLOB_DAT) &&
-		        p->slot_count < SLOTS &&
+		if (arch_is_import(GELF_R_TYPE(relocation.r_info)) && p->slot_count < SLOTS &&
 		        gelf_getsym(table, (int)GELF_R_SYM(relocation.r_info), &symbol) &&
 		        planning_is_wary(elf_strptr(p->elf, symbols->sh_link, symbol.st_name), &is_hook))
 			p->slots[p->slot_count++] = (struct planning_slot){relocation.r_offset, is_hook};
