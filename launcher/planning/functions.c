@@ -10,14 +10,14 @@
 #define SEGMENTS 64 /* with code, the most of a file */
 
 struct collected {
-	struct fxt_functions *of;
+	struct fxt_file_functions *of;
 	size_t room;
 	bool is_short_of_memory;
 };
 
-static void functions_add(struct collected *c, struct fxt_function function)
+static void functions_add(struct collected *c, struct fxt_file_function function)
 {
-	struct fxt_functions *f = c->of;
+	struct fxt_file_functions *f = c->of;
 	size_t bytes;
 
 	if (!fxt_code_at(f, function.start, &bytes))
@@ -26,7 +26,7 @@ static void functions_add(struct collected *c, struct fxt_function function)
 		function.end = function.start + bytes;
 	if (f->count == c->room) {
 		size_t room = c->room ? 2 * c->room : 1024;
-		struct fxt_function *list = reallocarray(f->list, room, sizeof(*list));
+		struct fxt_file_function *list = reallocarray(f->list, room, sizeof(*list));
 
 		if (!list) {
 			c->is_short_of_memory = true;
@@ -60,7 +60,7 @@ const uint8_t *fxt_file_at(Elf *elf, uint64_t address, size_t *bytes)
 	return NULL;
 }
 
-static const char *functions_read_code(struct fxt_functions *f, Elf *elf)
+static const char *functions_read_code(struct fxt_file_functions *f, Elf *elf)
 {
 	size_t count, file_bytes;
 	const char *file = elf_rawfile(elf, &file_bytes);
@@ -85,7 +85,7 @@ static const char *functions_read_code(struct fxt_functions *f, Elf *elf)
 	return NULL;
 }
 
-const uint8_t *fxt_code_at(const struct fxt_functions *f, uint64_t address, size_t *bytes)
+const uint8_t *fxt_code_at(const struct fxt_file_functions *f, uint64_t address, size_t *bytes)
 {
 	for (size_t i = 0; i < f->code_count; i++)
 		if (address >= f->code[i].start && address < f->code[i].end) {
@@ -118,7 +118,7 @@ static void functions_read_symbols(struct collected *c, Elf *elf)
 			type = GELF_ST_TYPE(symbol.st_info);
 			if (symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
 				continue;
-			functions_add(c, (struct fxt_function){.start = symbol.st_value,
+			functions_add(c, (struct fxt_file_function){.start = symbol.st_value,
 			                         .end = symbol.st_value + symbol.st_size,
 			                         .name = elf_strptr(elf, header.sh_link, symbol.st_name),
 			                         .is_resolver = type == STT_GNU_IFUNC});
@@ -163,7 +163,7 @@ static void functions_read_entry(
 
 	if (dwarf_cfi_addrframe(cfi, start, &frame) != 0)
 		return;
-	functions_add(c, (struct fxt_function){.start = start,
+	functions_add(c, (struct fxt_file_function){.start = start,
 	                         .end = functions_end(elf, entry, start),
 	                         .is_described = true,
 	                         .is_entry = functions_begins_as_called(frame)});
@@ -205,7 +205,7 @@ static void functions_read_table(struct collected *c, Elf *elf, Dwarf_CFI *cfi)
 
 static int functions_compare(const void *a, const void *b)
 {
-	const struct fxt_function *x = a, *y = b;
+	const struct fxt_file_function *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -213,13 +213,13 @@ static int functions_compare(const void *a, const void *b)
 }
 
 /* Makes one of all that begin at one address, and ends each where the next one begins. */
-static void functions_merge(struct fxt_functions *f)
+static void functions_merge(struct fxt_file_functions *f)
 {
 	size_t kept = 0;
 
 	qsort(f->list, f->count, sizeof(*f->list), functions_compare);
 	for (size_t i = 0; i < f->count; i++) {
-		struct fxt_function *last = kept ? &f->list[kept - 1] : NULL;
+		struct fxt_file_function *last = kept ? &f->list[kept - 1] : NULL;
 
 		if (!last || last->start != f->list[i].start) {
 			f->list[kept++] = f->list[i];
@@ -237,14 +237,14 @@ static void functions_merge(struct fxt_functions *f)
 			f->list[i].end = f->list[i + 1].start;
 }
 
-const char *fxt_functions_read(struct fxt_functions *f, Elf *elf)
+const char *fxt_file_functions_read(struct fxt_file_functions *f, Elf *elf)
 {
 	struct collected collected = {.of = f};
 	GElf_Ehdr header;
 	const char *why;
 	Dwarf_CFI *cfi;
 
-	*f = (struct fxt_functions){0};
+	*f = (struct fxt_file_functions){0};
 	if (!gelf_getehdr(elf, &header) || header.e_machine != ARCH_PLANNED_MACHINE ||
 	        (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return "it is no program or library for x86-64";
@@ -264,9 +264,9 @@ const char *fxt_functions_read(struct fxt_functions *f, Elf *elf)
 	return NULL;
 }
 
-void fxt_functions_free(struct fxt_functions *f)
+void fxt_file_functions_free(struct fxt_file_functions *f)
 {
 	free(f->list);
 	free(f->code);
-	*f = (struct fxt_functions){0};
+	*f = (struct fxt_file_functions){0};
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fxt_function {
+struct fxt_file_function {
 	uint64_t start, end;
 	const char *name;  /* of the file's; NULL: it has no symbol */
 	bool is_resolver;  /* the loader calls it, to find another one */
@@ -18,8 +18,8 @@ struct fxt_function {
 	bool is_entry;     /* by the table, it begins as a called function does */
 };
 
-struct fxt_functions {
-	struct fxt_function *list; /* in the order of their addresses, one for each */
+struct fxt_file_functions {
+	struct fxt_file_function *list; /* in the order of their addresses, one for each */
 	size_t count;
 	uint64_t entry; /* where the program starts; nothing calls it */
 	/* the file's segments with code */
@@ -32,12 +32,12 @@ struct fxt_functions {
 
 /* Reads them. `elf` must outlive the result. Returns NULL, or why not as half a
  * sentence. */
-const char *fxt_functions_read(struct fxt_functions *functions, Elf *elf);
+const char *fxt_file_functions_read(struct fxt_file_functions *functions, Elf *elf);
 
-void fxt_functions_free(struct fxt_functions *functions);
+void fxt_file_functions_free(struct fxt_file_functions *functions);
 
 /* The bytes at an address, and how many there are; NULL: no code is there. */
-const uint8_t *fxt_code_at(const struct fxt_functions *functions, uint64_t address, size_t *bytes);
+const uint8_t *fxt_code_at(const struct fxt_file_functions *functions, uint64_t address, size_t *bytes);
 
 /* The file's bytes that are mapped at an address, and how many; NULL: none. */
 const uint8_t *fxt_file_at(Elf *elf, uint64_t address, size_t *bytes);

@@ -20,7 +20,7 @@ enum { REACHED_BY_CALL = 1, REACHED_BY_JUMP = 2, IS_TAKEN = 4, IS_SPECIAL = 8 };
 #define SLOTS         16
 
 struct planning {
-	struct fxt_functions functions;
+	struct fxt_file_functions functions;
 	Elf *elf;
 	uint8_t **reached; /* for each of functions.code: by byte of it */
 	ZydisDecoder decoder;
@@ -39,7 +39,7 @@ struct planning {
 
 static void planning_reach(struct planning *p, uint64_t address, uint8_t how)
 {
-	const struct fxt_functions *f = &p->functions;
+	const struct fxt_file_functions *f = &p->functions;
 
 	for (size_t i = 0; i < f->code_count; i++)
 		if (address >= f->code[i].start && address < f->code[i].end)
@@ -48,7 +48,7 @@ static void planning_reach(struct planning *p, uint64_t address, uint8_t how)
 
 static uint8_t planning_reached(const struct planning *p, uint64_t address)
 {
-	const struct fxt_functions *f = &p->functions;
+	const struct fxt_file_functions *f = &p->functions;
 
 	for (size_t i = 0; i < f->code_count; i++)
 		if (address >= f->code[i].start && address < f->code[i].end)
@@ -62,7 +62,7 @@ static uint8_t planning_reached(const struct planning *p, uint64_t address)
  * table, or addresses. Reads as far as they lead to code: some may lead to parts of the
  * function that lie elsewhere. */
 static void planning_follow_table(
-        struct planning *p, const struct fxt_function *f, uint64_t table, bool is_distances)
+        struct planning *p, const struct fxt_file_function *f, uint64_t table, bool is_distances)
 {
 	size_t bytes, code_bytes, width = is_distances ? 4 : 8;
 	const uint8_t *at = fxt_file_at(p->elf, table, &bytes);
@@ -199,7 +199,7 @@ static bool planning_is_wary_of(const struct planning *p, uint64_t next, const Z
 }
 
 /* Notes where one instruction leads. */
-static void planning_note(struct planning *p, const struct fxt_function *f, uint64_t address,
+static void planning_note(struct planning *p, const struct fxt_file_function *f, uint64_t address,
         struct fxt_stack *stack, const ZydisDecodedInstruction *i)
 {
 	uint64_t next = address + i->length;
@@ -222,7 +222,7 @@ static void planning_note(struct planning *p, const struct fxt_function *f, uint
 	}
 }
 
-static void planning_decode(struct planning *p, const struct fxt_function *f)
+static void planning_decode(struct planning *p, const struct fxt_file_function *f)
 {
 	size_t bytes;
 	const uint8_t *code = fxt_code_at(&p->functions, f->start, &bytes);
@@ -268,7 +268,7 @@ static bool planning_is_stub(const struct planning *p, uint64_t address)
 	return bytes > 6 && code[0] == 0xff && code[1] == 0x25;
 }
 
-static bool planning_is_part(const struct planning *p, const struct fxt_function *f, uint64_t address)
+static bool planning_is_part(const struct planning *p, const struct fxt_file_function *f, uint64_t address)
 {
 	if (f->name && (strstr(f->name, ".cold") || strstr(f->name, "_cold.")))
 		return true;
@@ -282,7 +282,7 @@ static bool planning_is_part(const struct planning *p, const struct fxt_function
 
 /* Whether the function jumps to that address in itself. Loops are short: only then is it
  * decoded again. */
-static bool planning_jumps_to(struct planning *p, const struct fxt_function *f, uint64_t target)
+static bool planning_jumps_to(struct planning *p, const struct fxt_file_function *f, uint64_t target)
 {
 	size_t bytes;
 	const uint8_t *code = fxt_code_at(&p->functions, f->start, &bytes);
@@ -300,7 +300,7 @@ static bool planning_jumps_to(struct planning *p, const struct fxt_function *f, 
 	return false;
 }
 
-static enum fxt_plan_obstacle planning_obstacle(struct planning *p, const struct fxt_function *f,
+static enum fxt_plan_obstacle planning_obstacle(struct planning *p, const struct fxt_file_function *f,
         uint64_t address, uint64_t next, struct fxt_moved *moved)
 {
 	size_t readable;
@@ -354,7 +354,7 @@ static bool planning_add(
 static bool planning_consider(struct planning *p, size_t number)
 {
 	static const uint8_t landing[4] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64 */
-	const struct fxt_function *f = &p->functions.list[number];
+	const struct fxt_file_function *f = &p->functions.list[number];
 	size_t bytes;
 	const uint8_t *code = fxt_code_at(&p->functions, f->start, &bytes);
 	uint64_t address = f->start;
@@ -380,7 +380,7 @@ static bool planning_consider(struct planning *p, size_t number)
 
 static const char *planning_run(struct planning *p)
 {
-	const struct fxt_functions *f = &p->functions;
+	const struct fxt_file_functions *f = &p->functions;
 
 	p->reached = calloc(f->code_count ? f->code_count : 1, sizeof(*p->reached));
 	p->entries = calloc(f->count ? f->count : 1, sizeof(*p->entries));
@@ -416,7 +416,7 @@ static const char *planning_store(const struct planning *p, struct fxt_plan **pl
 const char *fxt_plan_make(Elf *elf, struct fxt_plan **plan, size_t *bytes)
 {
 	struct planning p = {.elf = elf, .head = {.magic = FXT_PLAN_MAGIC}};
-	const char *why = fxt_functions_read(&p.functions, elf);
+	const char *why = fxt_file_functions_read(&p.functions, elf);
 	GElf_Ehdr header;
 
 	p.is_fixed = gelf_getehdr(elf, &header) && header.e_type == ET_EXEC;
@@ -430,7 +430,7 @@ const char *fxt_plan_make(Elf *elf, struct fxt_plan **plan, size_t *bytes)
 	free(p.reached);
 	free(p.entries);
 	free(p.code);
-	fxt_functions_free(&p.functions);
+	fxt_file_functions_free(&p.functions);
 	return why;
 }
 
