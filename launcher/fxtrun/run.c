@@ -79,11 +79,9 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	if (fxt_summary_lacks_calls(&run->totals) && !run->totals.has_own_hooks &&
 	        !run->totals.is_instrumented) {
 		fxt_say("calls are recorded of programs that are built so: %s", fxt_instrumenting_commands());
-		if (!run->options.patch)
-			fxt_say("functions of any program are recorded by fxtrun --patch");
-		if (!run->options.library_calls)
-			fxt_say("calls of library functions are recorded of any program: fxtrun "
-			        "--library-calls");
+		if (!run->options.patch && !run->options.library_calls)
+			fxt_say("as the program is, --patch records its functions, and --library-calls its "
+			        "calls of library functions");
 	}
 	if (run_say_muted(run, ticks_per_second))
 		fxt_say("fxt suggest%s%s prints options that exclude them from the beginning", space, name);

@@ -487,6 +487,7 @@ fails()
 	ls -d "$XDG_RUNTIME_DIR"/fxtrun-* >before
 	kill -KILL ${jobs[0]} ${recorders[0]}
 	wait ${jobs[0]} || true
+	timeout 60 tail --pid=${recorders[0]} -f /dev/null
 	kill -KILL ${programs[0]}
 	[ "$(wc -l <before)" = 2 ]
 	[ -S "$XDG_RUNTIME_DIR/fxt/killed" ]
