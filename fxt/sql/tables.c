@@ -162,8 +162,7 @@ static const struct fxt_sql_column objects[] = {
         {"end", "INTEGER", 0, "when it was freed; NULL: never"},
         {"duration", "INTEGER", 0, "end - start"},
         {"fate", "TEXT", 0,
-                "freed, leaked, kept: never freed by the C library, or replaced: gone with the image of its "
-                "process, at an exec"},
+                "freed, leaked, kept by the C library, or replaced: gone with its image at an exec"},
         {"is_temporary", "INTEGER", 0, "1: its thread freed it before it did anything else to the heap"},
         {"tid", "INTEGER", 0, "the number of the thread that allocated it"},
         {"thread", "TEXT", 0, "its name"},

@@ -65,7 +65,7 @@ programs_of_examples()
 	echo '#include <unistd.h>
 		static void serve(void) { usleep(1000); }
 		int main(void) { if (daemon(1, 0) == 0) serve(); return 0; }' >daemon.c
-	echo 'static void work(void) { } int main(void) { work(); return 0; }' >prog.c
+	echo '__attribute__((noinline)) void work(void) { __asm__(""); } int main(void) { work(); return 0; }' >prog.c
 	for program in server daemon; do
 		gcc -g -finstrument-functions -o $program $program.c
 	done
