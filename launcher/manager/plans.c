@@ -244,22 +244,29 @@ void fxt_plans_end(struct fxt_plans *plans)
 
 void fxt_plans_say(const struct fxt_plans *plans)
 {
-	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
-		char reasons[512] = "";
-		size_t at = 0;
-		uint32_t left_out = 0;
+	char reasons[512] = "", name[64];
+	uint32_t count = 0, left_out[FXT_PLAN_OBSTACLES] = {0}, sum = 0;
+	size_t files = 0, at = 0;
 
-		for (unsigned i = 0; i < FXT_PLAN_OBSTACLES; i++) {
-			if (!f->left_out[i] || i == FXT_PLAN_PART || i == FXT_PLAN_SPECIAL)
-				continue;
-			left_out += f->left_out[i];
-			at += (size_t)snprintf(reasons + at, sizeof(reasons) - at, "%s%u %s", at ? ", " : "",
-			        f->left_out[i], fxt_plan_obstacle_text((enum fxt_plan_obstacle)i));
-		}
-		if (f->fd >= 0 && left_out)
-			fxt_say("--patch: %u of %u functions of %s: %s", f->count, f->count + left_out,
-			        f->name, reasons);
+	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
+		if (f->fd < 0)
+			continue;
+		count += f->count;
+		files++;
+		for (unsigned i = 0; i < FXT_PLAN_OBSTACLES; i++)
+			left_out[i] += f->left_out[i];
 	}
+	for (unsigned i = 0; i < FXT_PLAN_OBSTACLES; i++) {
+		if (!left_out[i] || i == FXT_PLAN_PART || i == FXT_PLAN_SPECIAL)
+			continue;
+		sum += left_out[i];
+		at += (size_t)snprintf(reasons + at, sizeof(reasons) - at, "%s%u %s", at ? ", " : "",
+		        left_out[i], fxt_plan_obstacle_text((enum fxt_plan_obstacle)i));
+	}
+	snprintf(name, sizeof(name), "%zu files", files);
+	if (sum)
+		fxt_say("--patch: %u of %u functions of %s are left out: %s", sum, count + sum,
+		        plans->count == 1 ? plans->files[0].name : name, reasons);
 }
 
 void fxt_plans_close(struct fxt_plans *plans)

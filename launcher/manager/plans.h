@@ -53,8 +53,7 @@ void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
 /* Ends the thread. The requests that wait are answered first. */
 void fxt_plans_end(struct fxt_plans *plans);
 
-/* Writes a line for each file with functions that are not recorded, with the reasons. After
- * the end. */
+/* Writes a line if functions are not recorded: how many, and why. After the end. */
 void fxt_plans_say(const struct fxt_plans *plans);
 
 /* Ends the thread, and frees all. */
