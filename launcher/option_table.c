@@ -559,7 +559,11 @@ const char *fxt_option_write_categories(json_t *params, const char *field, const
 const struct fxt_option fxt_option_table[] = {
         {"output-file", "FILE",
                 "the trace; - is standard output (the program's own output then goes to standard error); "
-                "compressed if it ends in .zst [trace.fxt]",
+                "compressed if it ends in .zst; in its name, %p is the number of fxtrun's process, %h the "
+                "host, "
+                "%r the rank in an MPI job, %t the time, %n the program's name [trace.fxt, or trace.%r.fxt "
+                "in an "
+                "MPI job]",
                 .letter = 'o', .set = option_output_file, .is_for_command_line = true,
                 .takers = FXTCTL_RECORD | FXTCTL_SNAPSHOT, .field = "output", .field_of_call = "path",
                 .read = config_output, .write = write_path},

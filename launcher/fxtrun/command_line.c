@@ -9,6 +9,7 @@
 #include <string.h>
 #include "launcher/values.h"
 #include "option_words.h"
+#include "output_name.h"
 #include "reader/slices/nearest.h"
 
 enum { WORDS_MAX = 512, ERROR_BYTES = 1024 };
@@ -216,6 +217,14 @@ enum fxt_command_line_result fxt_command_line_parse(
 	o->program = argv + optind;
 	if (!*o->program) {
 		snprintf(error, error_bytes, "no program given; use: fxtrun [options] program [arguments]");
+		return FXT_COMMAND_LINE_WRONG;
+	}
+	/* The processes of a job share a directory. */
+	if (o->keeps_old && fxt_output_is_of_job())
+		o->output_file = "trace.%r.fxt";
+	o->output_file = fxt_output_name(o->output_file, *o->program);
+	if (!o->output_file) {
+		snprintf(error, error_bytes, "--output-file: the name is too long");
 		return FXT_COMMAND_LINE_WRONG;
 	}
 	return FXT_COMMAND_LINE_RUN;

@@ -413,6 +413,34 @@ cut_by()
 	leaves 4 trace.fxt
 }
 
+@test "the name of a trace has process, host, rank, time and program, as they are" {
+	fxtrun -o 't.%p.%h.%r.%n.%%.%x.fxt' "$counted" 3 2>err &
+	wait $!
+	[ "$(calls_of "t.$!.$(hostname).0.counted.%.%x.fxt" leaf)" = 3 ]
+	before=$(date +%Y%m%d-%H%M%S)
+	OMPI_COMM_WORLD_RANK=7 OMPI_COMM_WORLD_SIZE=9 fxtrun -o 'of.%r.%t.fxt' "$counted" 3
+	name=$(echo of.7.*.fxt)
+	[[ ! "${name:5:15}" < "$before" && ! "${name:5:15}" > "$(date +%Y%m%d-%H%M%S)" ]]
+	[ "$(calls_of "$name" leaf)" = 3 ]
+	fxtrun -o "$(printf '%%n%.0s' {1..2000})" "$counted" 3 2>err || [ $? = 125 ]
+	grep -x 'fxtrun: --output-file: the name is too long' err
+	[ "$(ls ./*.fxt | wc -l)" = 2 ]
+}
+
+@test "the processes of a parallel job have a trace each" {
+	for rank in 0 1 2 3; do
+		OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=4 fxtrun "$counted" 1$rank 2>$rank.err &
+	done
+	wait
+	for rank in 0 1 2 3; do
+		grep -x "fxtrun: 1$((rank + 2)) events, 1 thread, 1 process, 0 lost, [0-9.]* kB: trace.$rank.fxt" $rank.err
+		[ "$(calls_of trace.$rank.fxt leaf)" = 1$rank ]
+	done
+	# A batch script of Slurm has a rank, but is no job of several processes.
+	SLURM_PROCID=0 fxtrun "$counted" 3
+	[ "$(calls_of trace.fxt leaf)" = 3 ]
+}
+
 @test "two at the same file" {
 	fxtrun "$counted" 100 wait >out 3>&- &
 	await ready out
