@@ -107,7 +107,7 @@ label()
 }
 
 @test "several processes: each by itself, those of one name together" {
-	fxtrun sh -c '"$0"; "$0"; "$1"' "$build/examples/threads" "$build/examples/hello" >/dev/null
+	fxtrun --categories=function,process sh -c '"$0"; "$0"; "$1"' "$build/examples/threads" "$build/examples/hello" >/dev/null
 	# Both programs have a function main, which is shown with its program.
 	decode paths trace.fxt | label process | sed -E 's/(threads|hello);main/& [\1]/' >paths
 	[ "$(cut -f 4 paths | cut -d ';' -f 1 | sort -u | wc -l)" = 2 ]

@@ -192,7 +192,7 @@ calls_by_name()
 # Functions that share a name count as one: the decoder knows names alone.
 reported_calls()
 {
-	fxt report --csv "$1" | rows functions name calls | sed -E '/ \[clone /!s/ \[[^]]*\]\t/\t/' |
+	fxt report --library --csv "$1" | rows functions name calls | sed -E '/ \[clone /!s/ \[[^]]*\]\t/\t/' |
 		awk -F'\t' '{ n[$1] += $2 } END { for (f in n) print f "\t" n[f] }' | sort
 }
 
