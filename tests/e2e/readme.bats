@@ -216,8 +216,28 @@ recorded()
 	fxt suggest trace.fxt | grep -- "--exclude='tiny'"
 }
 
+@test "a program that was not built for it" {
+	block 'fxtrun --patch' >commands
+	[ "$(wc -l <commands)" = 3 ]
+	mkdir -p stripped/build && cd stripped
+	echo '#include <stdio.h>
+		__attribute__((noinline)) void show(int number) { printf("%d\n", number); }
+		int main(void) { for (int i = 0; i < 10; i++) show(i); return 0; }' >prog.c
+	gcc -O2 -s -o prog prog.c
+	ln -sf ../../build/fxtrun build/fxtrun
+	while read -r command; do
+		sh -ec "$command" </dev/null 2>err >out
+		seq 0 9 | diff - out
+		said err "$(recorded '[0-9]+')"
+		case $command in
+		*--patch*) decode calls trace.fxt | awk '$4 == 10 { found = 1 } END { exit !found }' ;;
+		*) [ "$(calls_of trace.fxt printf)" = 10 ] ;;
+		esac
+	done <../commands
+}
+
 @test "no other commands stand in README.md" {
-	for words in '--its-own arguments' 'make demo' --exclude 'fxtrun --min-duration' 'fxtrun --auto' 'fxtctl --session' 'fxtctl record' "--trigger='serve" 'fxt heap'; do
+	for words in '--its-own arguments' 'fxtrun --patch' 'make demo' --exclude 'fxtrun --min-duration' 'fxtrun --auto' 'fxtctl --session' 'fxtctl record' "--trigger='serve" 'fxt heap'; do
 		block "$words"
 	done >tested
 	[ "$(wc -l <tested)" = "$(grep -c '^    ' README.md | awk '{ print $1 - 1 }')" ]

@@ -93,7 +93,7 @@ every_events()
 				[ $language = c ] && options+=" -std=c11" || options+=" -std=c++11 -x c++"
 				$compiler -Wall -Wextra -Werror $options -I"$root/include" -o every "$source" -lstdc++
 				[ "$(./every)" = "0 0 0 0" ]
-				[ "$(fxtrun -o every.fxt ./every 2>err)" = "2 1 1 1" ]
+				[ "$(fxtrun --heap=off -o every.fxt ./every 2>err)" = "2 1 1 1" ]
 				said events every.fxt | diff <(every_events $language) -
 				said objects every.fxt | grep -v module= | grep -v 'userspace.main$' | diff <(printf 'userspace\tthe counter\tbytes=uint64:4\nkernel\t99\t1\ta process\ta=int32:1\n') -
 				python3 "$root/tests/independent/fxtdecode.py" check every.fxt
