@@ -75,8 +75,15 @@ size_t fxt_cxx_scope(struct fxt_span name)
 			 * brackets. */
 			size_t inside = at + 1 + (at + 1 < name.bytes && name.data[at + 1] == '*');
 
-			if (inside == at + 1 || at == 0 || name.data[at - 1] != ' ')
-				return begin;
+			if (inside == at + 1 || at == 0 || name.data[at - 1] != ' ') {
+				/* Behind parameters comes what is local to that function, or
+				 * the end. */
+				at = cxx_skip_brackets(name, at);
+				at += cxx_has(name, at, " const::") ? strlen(" const") : 0;
+				if (!cxx_has(name, at, "::"))
+					return begin;
+				continue;
+			}
 			at = inside + (inside < name.bytes && name.data[inside] == '&');
 			begin = at;
 		} else if (cxx_opens(name.data[at])) {

@@ -118,12 +118,33 @@ def member(name, has_parameters):
     return name[begin:]
 
 
+def scoped(name):
+    """The name without the type that it returns."""
+    begin = at = depth = 0
+    while at < len(name):
+        if depth == 0 and re.compile(r"(?<!\w)operator(?!\w)").match(name, at):
+            break
+        if name.startswith("(anonymous namespace)", at):
+            at += len("(anonymous namespace)")
+            continue
+        if depth == 0 and name.startswith(" const::", at):
+            at += len(" const")
+            continue
+        depth += (name[at] in "<({") - (name[at] in ">)}")
+        if depth == 0 and name[at] in " *&":
+            begin = at + 1
+        at += 1
+    return name[begin:]
+
+
 @functools.lru_cache(None)
 def forms(name):
     """A function's name in full, and what may be given in place of it."""
     bare = without_parameters(name)
     last = member(bare, bare != name)
-    return {name, bare, last, last if last.startswith("operator") else last.split("<")[0]}
+    own = scoped(bare) if bare != name else bare
+    short = last if last.startswith("operator") else last.split("<")[0]
+    return {name, bare, last, short, own, own[:len(own) - len(last)] + short}
 
 
 def matches_text(pattern, texts, whole):
@@ -385,7 +406,7 @@ def sums_of(trace):
 def reported():
     """The same of fxt report, in ns, and the number of its rows: functions of a name are one here."""
     rows, head = collections.defaultdict(lambda: [0, 0, 0, 0]), []
-    for row in csv.reader(io.StringIO(subprocess.run(["fxt", "report", "--csv", "matrix.fxt"], capture_output=True, text=True).stdout)):
+    for row in csv.reader(io.StringIO(subprocess.run(["fxt", "report", "--library", "--csv", "matrix.fxt"], capture_output=True, text=True).stdout)):
         if row[0] == "table":
             head = row
         elif row[0] == "functions":
