@@ -307,12 +307,13 @@ static uint32_t last_hash(const struct last_thread *thread)
 	return fxt_hash_word(hash);
 }
 
-/* Finds the group of threads with the same open calls; FXT_NOTHING: there is none yet. */
+/* Finds the group of threads with the same open calls. Groups count from 1; FXT_NOTHING, 0:
+ * there is none yet. */
 static uint32_t last_find_alike(const struct last *last, const struct fxt_index *groups,
         const uint32_t *firsts, const struct last_thread *thread)
 {
 	for (struct fxt_probe probe = fxt_probe(groups, last_hash(thread)); fxt_probe_next(groups, &probe);)
-		if (last_is_alike(&last->threads[firsts[probe.id]], thread))
+		if (last_is_alike(&last->threads[firsts[probe.id - 1]], thread))
 			return probe.id;
 	return FXT_NOTHING;
 }
@@ -335,11 +336,11 @@ static void last_print_folded(const struct last *last, const uint32_t *order, si
 		else if (++idle > FXT_THREADS_SHOWN)
 			continue;
 		if (at != FXT_NOTHING) {
-			alike[at]++;
+			alike[at - 1]++;
 			continue;
 		}
 		if (thread->open_count > 0)
-			fxt_index_add(&groups, last_hash(thread), (uint32_t)first_count);
+			fxt_index_add(&groups, last_hash(thread), (uint32_t)first_count + 1);
 		firsts[first_count] = order[i];
 		alike[first_count++] = 0;
 	}
