@@ -428,10 +428,13 @@ cut_by()
 }
 
 @test "the processes of a parallel job have a trace each" {
+	local jobs=()
+
 	for rank in 0 1 2 3; do
 		OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=4 fxtrun "$counted" 1$rank 2>$rank.err &
+		jobs+=($!)
 	done
-	wait
+	wait "${jobs[@]}"
 	for rank in 0 1 2 3; do
 		grep -x "fxtrun: 1$((rank + 2)) events, 1 thread, 1 process, 0 lost, [0-9.]* kB: trace.$rank.fxt" $rank.err
 		[ "$(calls_of trace.$rank.fxt leaf)" = 1$rank ]
