@@ -273,7 +273,7 @@ print(status)' "${@:3}" "$BATS_FILE_TMPDIR/many" "$1" "$2" 2>said | tr '\n' ' ')
 	grep -x 'fxtrun: [0-9,]* events, 10,001 threads, 10,001 processes, 0 lost, [^(]*' said
 	fxt report trace.fxt >report
 	grep -E '^ *10000 .*  work$' report
-	[ "$(cat memory)" -lt 32000 ]
+	[ "$(cat memory)" -lt 45000 ]
 }
 
 @test "three hundred children at a time are all traced" {
