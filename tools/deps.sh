@@ -127,7 +127,7 @@ fi
 
 if [ "$as_root" != none ] && command -v apt-get >/dev/null; then
 	echo "Installing what is missing: $packages"
-	install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3"
+	install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=3"
 	# The package lists of a fresh system are empty, those of an old one name files that
 	# are gone.
 	$install install --no-install-recommends $packages </dev/null >/dev/null 2>&1 ||

@@ -89,7 +89,7 @@ works()
 	for page in fxt fxtrun fxtctl fxt-cc fxt-c++; do
 		gzip -dc "system/usr/share/man/man1/$page.1.gz" | grep -q '^\.Dt'
 	done
-	[ -f system/usr/share/doc/fxt/copyright ] && [ -f system/usr/share/doc/fxt-dev/changelog.gz ]
+	diff "$root/LICENSE" system/usr/share/doc/fxt/copyright && [ -f system/usr/share/doc/fxt-dev/changelog.gz ]
 	in_system --purge fxt-dev fxt >said 2>&1
 	find system | grep -v -e '-old$' -e /lock -e triggers -e '/info/format$' -e '/diversions$' -e '/statoverride$' | sort | diff before -
 }
