@@ -52,7 +52,7 @@ AGENT    += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mno-avx)
 # How a user builds a program to be traced; so are our test programs and examples.
 TRACED   := -O2 -g -finstrument-functions
 # The examples leave out the inside of the standard library, where the compiler can.
-LESSON   := $(TRACED) $(if $(findstring clang,$(CC) $(CXX)),,-finstrument-functions-exclude-file-list=/usr/include)
+LESSON   := $(TRACED) -Iinclude $(if $(findstring clang,$(CC) $(CXX)),,-finstrument-functions-exclude-file-list=/usr/include)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)";)

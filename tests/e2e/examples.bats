@@ -35,3 +35,25 @@ load helpers
 	sound trace.fxt
 	[ "$(calls_of trace.fxt 'shade(int, int)')" = "$(tr -d '\n' <traced.out | wc -c)" ]
 }
+
+@test "server: requests, queues and connections as it counts them itself" {
+	local requests changes
+
+	fxtrun -o trace.fxt "$build/examples/server" >printed
+	requests=$(awk '$1 == "requests" { print $2 }' printed)
+	changes=$(awk '$1 == "changes" { print $2 }' printed)
+	fxt check trace.fxt
+	decode check trace.fxt
+	diff <(python3 "$root/tests/independent/saiddecode.py" counts trace.fxt | cut -f1,3-) <<-END -
+		async begin	request	$requests
+		async end	request	$requests
+		complete	answer	$requests
+		complete	handle	$requests
+		complete	receive	$requests
+		counter	queue	$changes
+		flow begin	request	$requests
+		flow end	request	$requests
+		flow step	request	$requests
+	END
+	[ "$(python3 "$root/tests/independent/saiddecode.py" objects trace.fxt | grep -c 'connection [0-3]')" = 4 ]
+}
