@@ -124,7 +124,7 @@ bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const s
 	}
 	fxt_unfold(scan, names);
 
-	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, most, fxt_walk_workers(scan));
+	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, m->by, most, fxt_walk_workers(scan));
 
 	free(names);
 	fxt_report_changed(name, is_whole);

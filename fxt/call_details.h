@@ -30,8 +30,10 @@ struct fxt_call_details {
 	struct fxt_timeline timeline;
 	struct fxt_faults faults;
 	struct fxt_waits waits;
-	struct fxt_slowest slowest; /* set after the search */
-	struct fxt_causes causes;   /* set after the explanation */
+	const struct fxt_values *by; /* set before the search: the slowest call of each value; or
+	                                NULL */
+	struct fxt_slowest slowest;  /* set after the search */
+	struct fxt_causes causes;    /* set after the explanation */
 };
 
 void fxt_call_details_init(struct fxt_call_details *m);

@@ -23,6 +23,7 @@ static const struct {
         [FXT_GROUP_THREAD] = {"thread", "threads_by_calls"},
         [FXT_GROUP_PROCESS] = {"process", "processes"},
         [FXT_GROUP_PROGRAM] = {"program", "programs"},
+        [FXT_GROUP_ARGUMENT] = {"value", "values"},
         [FXT_GROUP_CALLERS] = {"caller", "callers"},
         [FXT_GROUP_CALLEES] = {"callee", "callees"},
 };

@@ -43,8 +43,9 @@ enum {
 	        {"file", required_argument, NULL, FXT_OPTION_CHOICE + FXT_CHOOSE_FILE},               \
 	        {"under", required_argument, NULL, 'u'},                                              \
 	        {"time", required_argument, NULL, FXT_OPTION_CHOICE + FXT_CHOOSE_TIME},               \
+	        {"min", required_argument, NULL, FXT_OPTION_CHOICE + FXT_CHOOSE_MIN},                 \
 	{                                                                                             \
-		"min", required_argument, NULL, FXT_OPTION_CHOICE + FXT_CHOOSE_MIN                    \
+		"where", required_argument, NULL, FXT_OPTION_CHOICE + FXT_CHOOSE_WHERE                \
 	}
 
 #define FXT_OPTIONS_FORMAT                               \
@@ -86,6 +87,8 @@ enum { FXT_THREADS_SHOWN = 20 };
 	"                       first to the last call of a function; 'during NAME:K', in\n" \
 	"                       its K-th longest call\n"                                     \
 	"      --min=DURATION   calls that took at least this long, as 20us\n"               \
+	"      --where=CONDITION  calls with such arguments, as 'status>=500, path~*.c';\n"  \
+	"                       operators: = != < <= > >= and ~ with a GLOB\n"               \
 	"  A call that is partly in the time counts with that part.\n"
 
 #define FXT_HELP_FOLD                                                                         \

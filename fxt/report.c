@@ -27,7 +27,8 @@ static const char help[] =
         "                  " FXT_HELP_SORTED "\n"
         "  -n, --limit=N        the first N lines of each table\n"
         "  -b, --by=KEY         a line for each module, file, category, thread, process\n"
-        "                       or program instead\n"
+        "                       or program instead; for each value of an argument, as\n"
+        "                       arg:NAME\n"
         "      --callers=NAME   the calls of these functions, by caller\n"
         "      --callees=NAME   the calls that these functions made\n"
         "      --histogram      how many calls took how long, for each line\n"
@@ -57,6 +58,7 @@ struct report_command {
 	struct fxt_options wanted;
 	struct fxt_patterns edges; /* functions with their callers or callees wanted */
 	enum fxt_group group;
+	const char *argument; /* for FXT_GROUP_ARGUMENT */
 	bool by_thread;
 	struct fxt_lines lines;        /* from the options, completed for each trace */
 	const struct fxt_scan *scan;   /* the trace that is reported */
@@ -268,7 +270,8 @@ static bool report_group(struct report_command *c, const char *name)
 {
 	char error[1024];
 
-	if (fxt_groups_make(&c->grouping, c->scan, c->group, &c->edges, error, sizeof(error)) == 0)
+	if (fxt_groups_make(&c->grouping, c->scan, c->group, &c->edges, c->argument, error, sizeof(error)) ==
+	        0)
 		return true;
 	fxt_report_name(name, error);
 	return false;
@@ -315,6 +318,11 @@ static bool report_set_order(struct report_command *c, const char *key)
 
 static bool report_set_group(struct report_command *c, const char *key)
 {
+	c->argument = fxt_query_filter_by(&c->wanted.choice, key);
+	if (c->argument) {
+		c->group = FXT_GROUP_ARGUMENT;
+		return true;
+	}
 	for (enum fxt_group i = 0; i < FXT_GROUPS; i++) {
 		if (group_keys[i] && strcmp(key, group_keys[i]) == 0) {
 			c->group = i;

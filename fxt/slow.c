@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "call_details.h"
 #include "options.h"
 #include "describe.h"
@@ -12,7 +13,7 @@ static const char help[] =
         "\n"
         "Prints the slowest calls of a function, or of all functions that a GLOB or\n"
         "/regex/ matches:\n"
-        "  call       its number, for fxt why FUNC:CALL\n"
+        "  call       its number, for fxt why FUNC:CALL; none with --by\n"
         "  time       how long it took\n"
         "  start      when it began, since the trace's start\n"
         "  running    how long its thread was on a CPU, if the trace has context\n"
@@ -22,13 +23,15 @@ static const char help[] =
         "  mostly     what it spent more time on than the median call, and the share of\n"
         "             its time\n"
         "\n"
-        "  -n, --limit=N        the first N calls, at most 1000 [10]\n" FXT_HELP_CHOICE FXT_HELP_FOLD
-                FXT_HELP_FORMAT FXT_HELP_FILE;
+        "  -n, --limit=N        the first N calls, at most 1000 [10]\n"
+        "  -b, --by=arg:NAME    the slowest call for each value of an argument\n" FXT_HELP_CHOICE
+                FXT_HELP_FOLD FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { CALLS = 10, CALLS_MAX = 1000 };
 
 static const struct fxt_column columns[] = {
         {"call", "call", FXT_COLUMN_COUNT, 0},
+        {"value", "value", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
         {"time_ns", "time", FXT_COLUMN_TIME, 0},
         {"start_ns", "start", FXT_COLUMN_TIME, 2},
         {"running_ns", "running", FXT_COLUMN_TIME, 1},
@@ -39,12 +42,14 @@ static const struct fxt_column columns[] = {
         {"mostly_share", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
         {"path", "called by", FXT_COLUMN_TEXT, 4},
 };
-enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+enum { VALUE = 1, COLUMNS = sizeof(columns) / sizeof(*columns) };
 
 /* The options, and the state while traces are read. */
 struct slow_command {
 	struct fxt_options wanted;
 	struct fxt_patterns functions;
+	const char *argument;     /* of --by */
+	struct fxt_values values; /* of that argument, in the trace that is read */
 	struct fxt_call_details details;
 };
 
@@ -79,23 +84,26 @@ static void slow_print_call(const struct fxt_call_details *m, size_t number)
 	}
 	fxt_describe_path(path.out, m->scan, &m->slowest.paths,
 	        m->slowest.paths.items[m->slowest.calls[number].path].parent);
-	cells[0] = fxt_cell_number((double)(number + 1));
-	cells[1] = fxt_cell_number((double)ns);
-	cells[2] = fxt_cell_number((double)(start - fxt_scan_ns(m->scan, m->scan->start)));
+	if (!m->by)
+		cells[0] = fxt_cell_number((double)(number + 1));
+	if (m->by)
+		cells[VALUE] = fxt_cell_text(m->by->texts[fxt_values_of(m->by, call->offset)]);
+	cells[2] = fxt_cell_number((double)ns);
+	cells[3] = fxt_cell_number((double)(start - fxt_scan_ns(m->scan, m->scan->start)));
 	if (fxt_timeline_is_known(&m->timeline)) {
-		cells[3] = fxt_cell_number((double)slow_sum(parts, FXT_PART_RAN, FXT_PART_ALLOCATED));
-		cells[4] = fxt_cell_number((double)slow_sum(parts, FXT_PART_PREEMPTED, FXT_PART_PREEMPTED));
-		cells[5] = fxt_cell_number((double)slow_sum(parts, FXT_PART_WAITED, FXT_PART_BLOCKED));
+		cells[4] = fxt_cell_number((double)slow_sum(parts, FXT_PART_RAN, FXT_PART_ALLOCATED));
+		cells[5] = fxt_cell_number((double)slow_sum(parts, FXT_PART_PREEMPTED, FXT_PART_PREEMPTED));
+		cells[6] = fxt_cell_number((double)slow_sum(parts, FXT_PART_WAITED, FXT_PART_BLOCKED));
 	}
-	cells[6] = fxt_cell_text(fxt_describe_end(&thread));
+	cells[7] = fxt_cell_text(fxt_describe_end(&thread));
 	struct fxt_span reason = fxt_describe_end(&why);
 
 	if (most) {
-		cells[7] = fxt_cell_text(reason);
-		cells[7].remark = fxt_span(remark);
-		cells[8] = fxt_cell_number(ns ? (double)most->ns / (double)ns : 0);
+		cells[8] = fxt_cell_text(reason);
+		cells[8].remark = fxt_span(remark);
+		cells[9] = fxt_cell_number(ns ? (double)most->ns / (double)ns : 0);
 	}
-	cells[9] = fxt_cell_text(fxt_describe_end(&path));
+	cells[10] = fxt_cell_text(fxt_describe_end(&path));
 	fxt_table_row(cells);
 	fxt_describe_free(&thread);
 	fxt_describe_free(&why);
@@ -107,13 +115,25 @@ static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 	struct slow_command *c = state;
 	uint64_t most = fxt_options_limit(&c->wanted, CALLS);
 	struct fxt_call_details *m = &c->details;
+	struct fxt_column shown[COLUMNS];
 
+	if (c->argument) {
+		fxt_values_free(&c->values);
+		fxt_values_read(&c->values, scan, c->argument);
+		m->by = &c->values;
+	}
 	if (!fxt_call_details_find(m, name, scan, &c->functions, 1, most < CALLS_MAX ? most : CALLS_MAX))
 		return FXT_FAILED;
 	int status = fxt_call_details_explain(m, name, 0, m->slowest.count, 0);
 
 	fxt_call_details_print_calls(m, &c->functions);
-	fxt_table_begin("calls", NULL, columns, COLUMNS);
+	memcpy(shown, columns, sizeof(shown));
+	if (c->argument) {
+		shown[VALUE].title = c->argument;
+		shown[VALUE].rank = 0;
+		shown[0].rank = FXT_COLUMN_DATA;
+	}
+	fxt_table_begin("calls", NULL, shown, COLUMNS);
 	for (size_t i = 0; i < m->slowest.count; i++)
 		slow_print_call(m, i);
 	fxt_table_end();
@@ -123,10 +143,20 @@ static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 
 int fxt_command_slow(int argc, char **argv)
 {
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
+	        FXT_OPTIONS_FOLD, {"by", required_argument, NULL, 'b'}, {0}};
+	int option;
 	struct slow_command command = {.wanted.listener = &command.details.listener}, *c = &command;
 
 	fxt_options_fold(&c->wanted);
-	fxt_options_take_all(&c->wanted, argc, argv, help);
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (fxt_options_take(&c->wanted, argv[0], option))
+			continue;
+		c->argument = fxt_query_filter_by(&c->wanted.choice, optarg);
+		if (!c->argument)
+			return fxt_bad_usage(argv[0], "cannot group by '%s': only by arg:NAME", optarg);
+	}
 	if (fxt_call_details_take(&c->functions, argv[0], argv[optind], NULL) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;
@@ -134,6 +164,7 @@ int fxt_command_slow(int argc, char **argv)
 	int status = fxt_each_scan(argc, argv, &c->wanted, slow_answer, c);
 
 	fxt_call_details_free(&c->details);
+	fxt_values_free(&c->values);
 	fxt_patterns_free(&c->functions);
 	return status;
 }

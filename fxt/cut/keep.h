@@ -76,7 +76,7 @@ static inline uint64_t fxt_keep_time(const struct fxt_keep *k, const struct fxt_
  * time. */
 static inline bool fxt_keep_hides(const struct fxt_keep *k)
 {
-	return k->filter->names || k->filter->under || k->filter->least > 0;
+	return k->filter->names || k->filter->under || k->filter->least > 0 || k->filter->records;
 }
 
 /* ---- for the parts of this ---- */

@@ -49,8 +49,8 @@ static int windows_find_call(struct fxt_window *window, const char *name, const 
 	}
 	fxt_unfold(scan, names);
 
-	bool is_whole =
-	        fxt_slowest_read(&slowest, scan, names, true, (size_t)window->number, fxt_walk_workers(scan));
+	bool is_whole = fxt_slowest_read(
+	        &slowest, scan, names, true, NULL, (size_t)window->number, fxt_walk_workers(scan));
 	int status = fxt_report_changed(name, is_whole);
 
 	if (slowest.count < window->number)

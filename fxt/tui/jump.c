@@ -15,7 +15,7 @@ void fxt_tui_jump(uint32_t name, bool is_call)
 	is_wanted[name] = true;
 	fxt_tui_busy("looking for the slowest call");
 	fxt_tui.is_changed |=
-	        !fxt_slowest_read(&slowest, scan, is_wanted, is_call, 1, fxt_walk_workers(scan));
+	        !fxt_slowest_read(&slowest, scan, is_wanted, is_call, NULL, 1, fxt_walk_workers(scan));
 	if (fxt_tui_was_stopped())
 		fxt_tui_note("looking for the slowest call was stopped");
 	else if (slowest.count > 0)

@@ -1,6 +1,7 @@
 /*
  * The choice of slices that a walk (walk.h) hands out. It is decided once for each thread
- * and name, so that a slice costs a look-up. A walk without a filter pays nothing for it.
+ * and name, so that a slice costs a look-up. Conditions on arguments are decided for each
+ * record. A walk without a filter pays nothing for it.
  * Slices outside of the chosen threads and the chosen time do not exist for the walk: a
  * slice that begins before the time begins at its start, and a slice that ends after it
  * ends at its end. All other slices that were not chosen are hidden: they count in the
@@ -10,6 +11,7 @@
 #ifndef FXT_READER_FILTER_H
 #define FXT_READER_FILTER_H
 
+#include <stddef.h>
 #include "slice.h"
 
 /* Arrays by id of the scan's tables; NULL: all. Times are in units of the scan. */
@@ -19,6 +21,8 @@ struct fxt_filter {
 	bool *under;       /* names: only these functions and what is inside of them */
 	uint64_t from, to; /* `to` itself is not inside */
 	uint64_t least;    /* length of a slice, including its part outside of the time */
+	uint64_t *records; /* offsets of the records of slices, ascending; NULL: all */
+	size_t record_count;
 };
 
 /* For things that are no slices. A NULL filter chooses everything. */
@@ -47,13 +51,30 @@ static inline bool fxt_filter_cut(const struct fxt_filter *filter, struct fxt_sl
 	return true;
 }
 
+/* Whether a slice is among the chosen records. */
+static inline bool fxt_filter_has_record(const struct fxt_filter *filter, uint64_t offset)
+{
+	size_t low = 0, high = filter->record_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (filter->records[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < filter->record_count && filter->records[low] == offset;
+}
+
 /* Decides whether a slice is handed out, by its length before it was cut. is_under: it is
  * inside a function of `under`, or is one. */
 static inline bool fxt_filter_shows(
         const struct fxt_filter *filter, const struct fxt_slice *slice, bool is_under)
 {
 	return (!filter->names || filter->names[slice->name]) && (!filter->under || is_under) &&
-	       slice->end - slice->start >= filter->least;
+	       slice->end - slice->start >= filter->least &&
+	       (!filter->records || fxt_filter_has_record(filter, slice->offset));
 }
 
 #endif

@@ -87,7 +87,7 @@ static void playback_add_pauses(struct playback *p)
 	uint64_t least = filter ? fxt_scan_ns(p->scan, filter->least) : 0;
 	struct fxt_stretch stretch;
 
-	if (!p->timeline || (filter && (filter->names || filter->under)))
+	if (!p->timeline || (filter && (filter->names || filter->under || filter->records)))
 		return;
 	for (uint32_t i = 1; i < p->scan->thread_count; i++) {
 		uint64_t koid = p->scan->tables.threads[i].thread;

@@ -81,7 +81,17 @@ const char *fxt_query_filter_set(struct fxt_query_filter *query, enum fxt_choose
 		return fxt_duration_parse(value, &query->min_ns)
 		               ? NULL
 		               : "is not a duration with a unit, such as 1.5ms";
+	if (what == FXT_CHOOSE_WHERE)
+		return fxt_conditions_add(&query->where, value);
 	return fxt_patterns_add(&query->patterns[what], value);
+}
+
+const char *fxt_query_filter_by(struct fxt_query_filter *query, const char *key)
+{
+	if (strncmp(key, "arg:", 4) != 0 || !key[4])
+		return NULL;
+	fxt_conditions_add_name(&query->where, key + 4);
+	return key + 4;
 }
 
 bool fxt_query_filter_is_all(const struct fxt_query_filter *query)
@@ -89,7 +99,7 @@ bool fxt_query_filter_is_all(const struct fxt_query_filter *query)
 	for (unsigned i = 0; i <= FXT_CHOOSE_UNDER; i++)
 		if (query->patterns[i].count > 0)
 			return false;
-	return query->time == FXT_TIME_ALL && query->min_ns == 0;
+	return query->time == FXT_TIME_ALL && query->min_ns == 0 && query->where.count == 0;
 }
 
 void fxt_query_filter_free(struct fxt_query_filter *query)
@@ -97,6 +107,7 @@ void fxt_query_filter_free(struct fxt_query_filter *query)
 	for (unsigned i = 0; i <= FXT_CHOOSE_UNDER; i++)
 		fxt_patterns_free(&query->patterns[i]);
 	fxt_patterns_free(&query->during);
+	fxt_conditions_free(&query->where);
 	*query = (struct fxt_query_filter){0};
 }
 
@@ -345,7 +356,8 @@ static bool query_filter_find_during(const struct fxt_query_filter *query, const
 	struct fxt_slowest slowest = {0};
 
 	if (names)
-		fxt_slowest_read(&slowest, scan, names, false, (size_t)query->rank, fxt_walk_workers(scan));
+		fxt_slowest_read(
+		        &slowest, scan, names, false, NULL, (size_t)query->rank, fxt_walk_workers(scan));
 	if (slowest.all_calls == 0)
 		fxt_query_filter_explain(&query->during, scan, error, error_bytes);
 	else if (query->rank > slowest.all_calls)
@@ -418,6 +430,9 @@ static bool query_filter_find_all(const struct fxt_query_filter *query, const st
 			fxt_query_filter_explain(patterns, scan, error, error_bytes);
 		return false;
 	}
+	if (query->where.count > 0 && !fxt_conditions_find(&query->where, scan, &filter->records,
+	                                      &filter->record_count, error, error_bytes))
+		return false;
 	return query_filter_find_time(query, scan, filter, error, error_bytes);
 }
 
@@ -488,5 +503,6 @@ void fxt_filter_free(struct fxt_filter *filter)
 	free(filter->threads);
 	free(filter->names);
 	free(filter->under);
+	free(filter->records);
 	*filter = (struct fxt_filter){0};
 }

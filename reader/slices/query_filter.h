@@ -11,6 +11,7 @@
 #ifndef FXT_READER_QUERY_FILTER_H
 #define FXT_READER_QUERY_FILTER_H
 
+#include "arguments.h"
 #include "pattern.h"
 #include "scan.h"
 
@@ -25,7 +26,8 @@ enum fxt_choose {
 	/* "FROM..TO" since the trace's start, either may be left out; "last 2s"; "during
 	 * NAME", from the first begin to the last end; "during NAME:K", the K-th longest */
 	FXT_CHOOSE_TIME,
-	FXT_CHOOSE_MIN, /* a duration */
+	FXT_CHOOSE_MIN,   /* a duration */
+	FXT_CHOOSE_WHERE, /* conditions on arguments (arguments.h); all of them must hold */
 	FXT_CHOICES
 };
 
@@ -36,6 +38,7 @@ struct fxt_query_filter {
 	struct fxt_patterns during;
 	uint64_t rank; /* for DURING; 0: all of them */
 	uint64_t min_ns;
+	struct fxt_conditions where;
 	/* Not what is chosen, but how it is shown: functions of the C++ library count in
 	 * their callers (fxt_scan.folded), and names of C++ are shortened. */
 	bool folds_library, shortens_names;
@@ -44,6 +47,10 @@ struct fxt_query_filter {
 /* Takes over the value of an option. An option that is given twice means either value.
  * Returns NULL, or the fault of the value as half a sentence. */
 const char *fxt_query_filter_set(struct fxt_query_filter *query, enum fxt_choose what, const char *value);
+
+/* Takes the key of --by: for "arg:NAME" chooses the events with that argument, and returns its
+ * name; else NULL. */
+const char *fxt_query_filter_by(struct fxt_query_filter *query, const char *key);
 
 /* Whether everything is chosen. */
 bool fxt_query_filter_is_all(const struct fxt_query_filter *query);

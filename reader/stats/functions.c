@@ -222,6 +222,8 @@ static inline uint32_t functions_key(
 		return slice->name;
 	if (grouping->by == FXT_BY_NAME)
 		return grouping->key_of[slice->name];
+	if (grouping->by == FXT_BY_VALUE)
+		return fxt_values_of(grouping->values, slice->offset);
 	return grouping->by == FXT_BY_CATEGORY ? slice->category : sums->thread_key;
 }
 
@@ -412,9 +414,9 @@ bool fxt_functions_have_elided(const struct fxt_scan *scan, const struct fxt_gro
 	const struct fxt_filter *filter = scan->filter;
 
 	return scan->records_overwritten == 0 && !(scan->cut.what & (FXT_CUT_TIME | FXT_CUT_FUNCTIONS)) &&
-	       !(grouping && grouping->by >= FXT_CALLERS) &&
+	       !(grouping && grouping->by >= FXT_BY_VALUE) &&
 	       (!filter || (!filter->under && filter->from == 0 && filter->to == UINT64_MAX &&
-	                           filter->least == 0));
+	                           filter->least == 0 && !filter->records));
 }
 
 /* Counts the names of functions for each key: a key with a single name has its total. NULL:

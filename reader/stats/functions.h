@@ -22,6 +22,7 @@
 #define FXT_READER_FUNCTIONS_H
 
 #include "histogram.h"
+#include "reader/slices/arguments.h"
 #include "reader/time/thread_times.h"
 
 struct fxt_function {
@@ -71,12 +72,14 @@ struct fxt_grouping {
 		FXT_BY_NAME, /* by key_of[function's name] */
 		FXT_BY_CATEGORY,
 		FXT_BY_THREAD, /* by key_of[thread] */
+		FXT_BY_VALUE,  /* by the value of an argument */
 		FXT_CALLERS,   /* calls of the functions `of`, by their callers;
 		                  FXT_NOTHING: no caller */
 		FXT_CALLEES,   /* calls made by the functions `of`, by function */
 	} by;
 	const uint32_t *key_of;
 	const bool *of;
+	const struct fxt_values *values;
 };
 
 /*

@@ -86,7 +86,7 @@ static void groups_find_threads(struct fxt_groups *groups, const struct fxt_scan
 }
 
 int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum fxt_group group,
-        const struct fxt_patterns *of, char *error, size_t error_bytes)
+        const struct fxt_patterns *of, const char *argument, char *error, size_t error_bytes)
 {
 	*groups = (struct fxt_groups){.group = group};
 	switch (group) {
@@ -101,6 +101,11 @@ int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum
 		break;
 	case FXT_GROUP_CATEGORY:
 		groups->grouping.by = FXT_BY_CATEGORY;
+		break;
+	case FXT_GROUP_ARGUMENT:
+		groups->grouping.by = FXT_BY_VALUE;
+		groups->grouping.values = &groups->values;
+		fxt_values_read(&groups->values, scan, argument);
 		break;
 	case FXT_GROUP_CALLERS:
 	case FXT_GROUP_CALLEES:
@@ -132,6 +137,8 @@ struct fxt_span fxt_groups_name(struct fxt_groups *groups, const struct fxt_scan
 			        &scan->tables, scan->tables.threads[key], groups->group == FXT_GROUP_PROCESS);
 		return fxt_span(groups->texts[key]);
 	}
+	if (groups->group == FXT_GROUP_ARGUMENT && key != FXT_NOTHING)
+		return groups->values.texts[key];
 	return key == FXT_NOTHING && groups->group != FXT_GROUP_FUNCTION ? fxt_span(nothing)
 	                                                                 : scan->tables.strings[key];
 }
@@ -143,5 +150,6 @@ void fxt_groups_free(struct fxt_groups *groups)
 	for (size_t i = 0; i < groups->text_count; i++)
 		free(groups->texts[i]);
 	free(groups->texts);
+	fxt_values_free(&groups->values);
 	*groups = (struct fxt_groups){0};
 }

@@ -1,6 +1,6 @@
 /*
  * Makes groupings (functions.h) of calls, for one trace: by function, by the origin of the
- * function, by thread or process, or by caller. Also gives the names of their keys.
+ * function, by thread or process, by the value of an argument, or by caller. Also gives the names of their keys.
  */
 #ifndef FXT_READER_GROUPS_H
 #define FXT_READER_GROUPS_H
@@ -16,9 +16,10 @@ enum fxt_group {
 	FXT_GROUP_CATEGORY,
 	FXT_GROUP_THREAD,
 	FXT_GROUP_PROCESS,
-	FXT_GROUP_PROGRAM, /* all processes with the same name */
-	FXT_GROUP_CALLERS, /* the calls of some functions, by caller */
-	FXT_GROUP_CALLEES, /* the calls that some functions made */
+	FXT_GROUP_PROGRAM,  /* all processes with the same name */
+	FXT_GROUP_ARGUMENT, /* by the value of an argument */
+	FXT_GROUP_CALLERS,  /* the calls of some functions, by caller */
+	FXT_GROUP_CALLEES,  /* the calls that some functions made */
 	FXT_GROUPS
 };
 
@@ -27,16 +28,18 @@ struct fxt_groups {
 	enum fxt_group group;
 	uint32_t *key_of;
 	bool *of;
+	struct fxt_values values;
 	char **texts; /* by thread: the texts requested so far */
 	size_t text_count;
 };
 
 /*
- * Makes a grouping. `of` has the functions for CALLERS or CALLEES. Returns 0, or -1 with
+ * Makes a grouping. `of` has the functions for CALLERS or CALLEES; `argument` is the
+ * name for ARGUMENT, and calls without it should be hidden (fxt_query_filter_by()). Returns 0, or -1 with
  * one line in error[error_bytes]: there are no such functions.
  */
 int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum fxt_group group,
-        const struct fxt_patterns *of, char *error, size_t error_bytes);
+        const struct fxt_patterns *of, const char *argument, char *error, size_t error_bytes);
 
 /* The name of a key, valid as long as the groups and the scan. */
 struct fxt_span fxt_groups_name(struct fxt_groups *groups, const struct fxt_scan *scan, uint32_t key);

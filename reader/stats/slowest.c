@@ -15,6 +15,8 @@ struct search {
 	const struct fxt_scan *scan;
 	const bool *is_wanted;
 	bool calls_only;
+	const struct fxt_values *by;
+	struct fxt_slow_call *best; /* with `by`: by value, the slowest one; no offset: none */
 	struct fxt_slow_call *heap; /* the fastest of them on top */
 	size_t count, most;
 	uint64_t start, end; /* of all calls */
@@ -97,6 +99,13 @@ static uint32_t slowest_node(struct search *s, const struct fxt_walk_frame *fram
 	return node;
 }
 
+static bool slowest_is_best(const struct search *s, uint32_t value, const struct fxt_slice *slice)
+{
+	const struct fxt_slice *best = &s->best[value].slice;
+
+	return value != FXT_NOTHING && (best->offset == 0 || slowest_is_slower(slice, best));
+}
+
 static inline void slowest_consider(
         struct search *s, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
@@ -113,7 +122,10 @@ static inline void slowest_consider(
 	/* Each bucket keeps its last call in the file. A walk meets it first, and the
 	 * result is the same with any number of workers. */
 	bool is_example = slice->offset > s->examples[bucket].slice.offset;
-	bool is_slow = s->most > 0 && (s->count < s->most || slowest_is_slower(slice, &s->heap[0].slice));
+	uint32_t value = s->by ? fxt_values_of(s->by, slice->offset) : FXT_NOTHING;
+	bool is_slow =
+	        s->by ? slowest_is_best(s, value, slice)
+	              : s->most > 0 && (s->count < s->most || slowest_is_slower(slice, &s->heap[0].slice));
 
 	s->buckets[bucket]++;
 	if (!is_example && !is_slow)
@@ -122,7 +134,9 @@ static inline void slowest_consider(
 
 	if (is_example)
 		s->examples[bucket] = call;
-	if (is_slow)
+	if (is_slow && s->by)
+		s->best[value] = call;
+	else if (is_slow)
 		slowest_put(s, &call);
 }
 
@@ -175,11 +189,30 @@ static void slowest_add(struct search *s, const struct search *other)
 		if (s->count < s->most || slowest_is_slower(&call.slice, &s->heap[0].slice))
 			slowest_put(s, &call);
 	}
+	for (size_t i = 0; s->by && i < s->by->text_count; i++) {
+		call = other->best[i];
+		call.path = node_of[call.path];
+		if (call.slice.offset > 0 && slowest_is_best(s, (uint32_t)i, &call.slice))
+			s->best[i] = call;
+	}
 	if (other->start < s->start)
 		s->start = other->start;
 	if (other->end > s->end)
 		s->end = other->end;
 	free(node_of);
+}
+
+/* Takes the slowest calls of the values over into the heap. */
+static void slowest_take_best(struct search *s)
+{
+	for (size_t i = 0; s->by && s->most > 0 && i < s->by->text_count; i++) {
+		const struct fxt_slow_call *call = &s->best[i];
+
+		if (call->slice.offset > 0 &&
+		        (s->count < s->most || slowest_is_slower(&call->slice, &s->heap[0].slice)))
+			slowest_put(s, call);
+	}
+	free(s->best);
 }
 
 static int slowest_first(const void *left, const void *right)
@@ -205,7 +238,7 @@ static void slowest_find_median(struct fxt_slowest *slowest, const struct search
 }
 
 bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, const bool *is_wanted,
-        bool calls_only, size_t most, unsigned workers)
+        bool calls_only, const struct fxt_values *by, size_t most, unsigned workers)
 {
 	struct search *searches = fxt_allocate(workers * sizeof(*searches));
 	bool complete;
@@ -214,6 +247,8 @@ bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, 
 		searches[i].scan = scan;
 		searches[i].is_wanted = is_wanted;
 		searches[i].calls_only = calls_only;
+		searches[i].by = by;
+		searches[i].best = by ? fxt_allocate(by->text_count * sizeof(*searches[i].best)) : NULL;
 		searches[i].start = UINT64_MAX;
 		searches[i].most = most;
 		searches[i].heap = fxt_resize(NULL, most + 1, sizeof(*searches[i].heap));
@@ -224,7 +259,9 @@ bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, 
 		slowest_add(&searches[0], &searches[i]);
 		fxt_paths_free(&searches[i].paths);
 		free(searches[i].heap);
+		free(searches[i].best);
 	}
+	slowest_take_best(&searches[0]);
 	if (searches[0].count > 1)
 		qsort(searches[0].heap, searches[0].count, sizeof(*searches[0].heap), slowest_first);
 	*slowest = (struct fxt_slowest){.calls = searches[0].heap,

@@ -8,7 +8,7 @@
 #define FXT_READER_SLOWEST_H
 
 #include "paths.h"
-#include "reader/slices/scan.h"
+#include "reader/slices/arguments.h"
 
 struct fxt_slow_call {
 	struct fxt_slice slice; /* its times in units of the scan */
@@ -29,11 +29,12 @@ struct fxt_slowest {
  * Finds the `most` slowest calls of all functions with is_wanted[id of the name], among the
  * slices that the scan's filter shows, with `workers` threads (fxt_walk_workers()). A call
  * that reaches out of the filter's time counts with the part inside. Waits count like
- * functions; with calls_only, all other slices that are no calls are left out. Returns
+ * functions; with calls_only, all other slices that are no calls are left out. With `by`, which may be
+ * NULL, finds the slowest call of each value, and leaves out calls without a value. Returns
  * false if not all of the file could be read again.
  */
 bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, const bool *is_wanted,
-        bool calls_only, size_t most, unsigned workers);
+        bool calls_only, const struct fxt_values *by, size_t most, unsigned workers);
 
 void fxt_slowest_free(struct fxt_slowest *slowest);
 

@@ -584,8 +584,8 @@ bool fxt_waits_is_chosen(const struct fxt_waits *w, const struct fxt_scan *scan,
 
 	if (!filter)
 		return true;
-	return fxt_filter_has_thread(filter, wait->thread) && wait->end >= fxt_scan_ns(scan, filter->from) &&
-	       wait->start <= fxt_scan_ns(scan, filter->to) &&
+	return !filter->records && fxt_filter_has_thread(filter, wait->thread) &&
+	       wait->end >= fxt_scan_ns(scan, filter->from) && wait->start <= fxt_scan_ns(scan, filter->to) &&
 	       wait->end - wait->start >= fxt_scan_ns(scan, filter->least) &&
 	       (!filter->names || waits_has_function(w, wait->path, filter->names)) &&
 	       (!filter->under || waits_has_function(w, wait->path, filter->under));

@@ -68,7 +68,7 @@ static void read_trace(const struct fxt_scan_sizes *sizes, const char *function,
 	struct fxt_filter filter = {.names = is_wanted, .to = UINT64_MAX};
 
 	scan.filter = &filter;
-	assert_true(fxt_slowest_read(&slowest, &scan, is_wanted, true, most, 2));
+	assert_true(fxt_slowest_read(&slowest, &scan, is_wanted, true, NULL, most, 2));
 	for (size_t i = hole_from; i < hole_to; i++)
 		assert_int_equal(pwrite(source.fd, &(uint64_t){0}, 8, (off_t)(i * 8)), 8);
 	for (size_t i = 0; i < slowest.count; i++)

@@ -538,7 +538,7 @@ static void longest(void **state)
 		fxt_patterns_add(&pattern, "c");
 		bool *names = fxt_query_filter_names(&pattern, &all.scan);
 
-		assert_true(fxt_slowest_read(&found, &all.scan, names, false, most, 2 + round % 3));
+		assert_true(fxt_slowest_read(&found, &all.scan, names, false, NULL, most, 2 + round % 3));
 		assert_int_equal(found.all_calls, calls);
 		assert_int_equal(found.count, calls < most ? calls : most);
 		for (size_t i = 0; i < found.count; i++) {
@@ -553,7 +553,7 @@ static void longest(void **state)
 		assert_int_equal(found.end, last);
 		/* The call that stands for the median is the same by however many
 		 * threads. */
-		assert_true(fxt_slowest_read(&alone, &all.scan, names, false, most, 1));
+		assert_true(fxt_slowest_read(&alone, &all.scan, names, false, NULL, most, 1));
 		assert_int_equal(found.median.slice.offset, alone.median.slice.offset);
 		fxt_slowest_free(&alone);
 		fxt_slowest_free(&found);
