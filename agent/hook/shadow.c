@@ -254,9 +254,12 @@ bool agent_make_room(struct fxt_thread_writer *writer)
 	FXT_ASSERT_SLOW_PATH(writer);
 	if (!writer->top_limit)
 		fxt_stack_restore_limit(&agent_engine, writer);
-	if ((uint64_t)(uintptr_t)slot_top(slot) >= writer->top_limit && fxt_stack_grow(&agent_engine, writer))
+	/* top_limit is 0 if a stop came meanwhile. The stack is not full for that: the call
+	 * would be counted as lost. */
+	if ((uint64_t)(uintptr_t)slot_top(slot) >= fxt_stack_end(&agent_engine, writer) &&
+	        fxt_stack_grow(&agent_engine, writer))
 		set_sentinel(slot, writer == agent_self.writer ? agent_self.stack_bytes : UINT64_MAX);
-	return (uint64_t)(uintptr_t)slot_top(slot) < writer->top_limit;
+	return (uint64_t)(uintptr_t)slot_top(slot) < fxt_stack_end(&agent_engine, writer);
 }
 
 bool agent_push_inherited(struct fxt_thread_writer *writer, const struct fxt_frame *call, uint64_t ref)

@@ -54,7 +54,7 @@ void enter(struct caller *caller, uint64_t function)
 			fxt_stack_restore_limit(caller->e, writer);
 		}
 		top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
-		if ((uint64_t)(uintptr_t)top >= load_relaxed(&writer->top_limit)) {
+		if ((uint64_t)(uintptr_t)top >= fxt_stack_end(caller->e, writer)) {
 			if (!fxt_stack_grow(caller->e, writer)) {
 				fxt_chunk_count_lost(caller->e, writer, fxt_slot(caller->e, writer->number),
 				        1, arch_counter());

@@ -15,13 +15,18 @@ void fxt_stack_set(struct fxt_engine *e, struct fxt_thread_writer *writer, struc
 	fxt_stack_restore_limit(e, writer);
 }
 
-void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_thread_writer *writer)
+uint64_t fxt_stack_end(const struct fxt_engine *e, const struct fxt_thread_writer *writer)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
+	const struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
 
 	/* The last frame's place is reserved for the mark of fxt_stack_keep(). */
-	store_relaxed(&writer->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset +
-	                                          slot->stack_bytes - sizeof(struct fxt_frame));
+	return (uint64_t)(uintptr_t)e->control + slot->stack_offset + slot->stack_bytes -
+	       sizeof(struct fxt_frame);
+}
+
+void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_thread_writer *writer)
+{
+	store_relaxed(&writer->top_limit, fxt_stack_end(e, writer));
 	compiler_barrier(); /* pairs with the membarrier of fxt_engine_stop() */
 	if (writer->run != load_relaxed(&e->run))
 		store_relaxed(&writer->top_limit, 0);
