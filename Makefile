@@ -1,7 +1,7 @@
 #: make               libfxtagent.so, fxtrun, fxtctl, fxt and the compilers fxt-cc, fxt-c++ into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make pictures      draws the pictures in README.md anew (with chromium, tmux and aha)
-#: make manual        prints the examples of the manual page of fxt anew, from the traces in doc/manual
+#: make manual        prints the examples of the manual pages anew, from the traces in doc/manual
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
@@ -33,7 +33,7 @@ O       ?= build$(addprefix -,$(SAN))$(if $(DEBUG),-debug)
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
-MANDIR  ?= $(PREFIX)/share/man/man1
+MANDIR  ?= $(PREFIX)/share/man
 DOCDIR  ?= $(PREFIX)/share/doc/fxt
 ifeq ($(origin CXX),default)
 CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
@@ -75,6 +75,8 @@ formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 # The names under which builds look for a compiler.
 compilers := cc gcc clang c++ g++ clang++
+
+pages := $(sort $(wildcard doc/*.[1-9]))
 
 obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
 pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
@@ -237,7 +239,7 @@ pictures: all
 
 .PHONY: manual
 manual: all
-	$(Q)tests/manual $(O) --write doc/fxt.1
+	$(Q)tests/manual $(O) --write $(pages)
 
 .PHONY: test
 test:

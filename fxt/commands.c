@@ -101,6 +101,7 @@ int fxt_option(int argc, char **argv, const struct option *options, const char *
 
 	if (option == 'h') {
 		command_print_help(help);
+		printf("\nfxt-%s(1) has more, with examples.\n", argv[0]);
 		exit(FXT_DONE);
 	}
 	if (option == '?' && optopt == 0)

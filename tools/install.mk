@@ -21,11 +21,7 @@ fxt 755 $(O)/fxt $(BINDIR)/fxt
 fxt 755 $(O)/fxt-cc $(BINDIR)/fxt-cc
 fxt link fxt-cc $(BINDIR)/fxt-c++
 $(foreach name,$(compilers),fxt link ../../../bin/fxt-cc $(LIBDIR)/fxt/compilers/$(name)$(newline))fxt 644 $(O)/libfxtagent.so $(LIBDIR)/libfxtagent.so
-fxt 644 doc/fxtrun.1 $(MANDIR)/fxtrun.1
-fxt 644 doc/fxtctl.1 $(MANDIR)/fxtctl.1
-fxt 644 doc/fxt.1 $(MANDIR)/fxt.1
-fxt 644 doc/fxt-cc.1 $(MANDIR)/fxt-cc.1
-fxt link fxt-cc.1 $(MANDIR)/fxt-c++.1
+$(foreach page,$(pages),fxt 644 $(page) $(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))$(newline))fxt link fxt-cc.1 $(MANDIR)/man1/fxt-c++.1
 fxt 644 completion/fxt.bash $(BASHDIR)/fxt
 fxt link fxt $(BASHDIR)/fxtrun
 fxt link fxt $(BASHDIR)/fxtctl

@@ -12,7 +12,7 @@ static const char help[] = "A statement ends with a semicolon, and may take seve
                            "  .tables         what there is\n"
                            "  .columns TABLE  the columns of a table, and what they mean\n"
                            "  .quit           or the end of the input\n"
-                           "fxt(1) has examples.\n";
+                           "fxt-sql(1) has examples.\n";
 
 static sqlite3 *running;
 static struct fxt_sql_trace *read_trace;

@@ -3,25 +3,44 @@
 
 load helpers
 
-@test "each example prints what the manual page shows; make manual writes it anew" {
-	"$root/tests/manual" "$build" "$root/doc/fxt.1"
+@test "each example prints what its page shows; make manual writes it anew" {
+	"$root/tests/manual" "$build" "$root"/doc/*.[1-9]
 }
 
 @test "an answer that differs from the page's is reported, with the command" {
-	sed 's/^trace.fxt: 1302 calls/trace.fxt: 1303 calls/' "$root/doc/fxt.1" >page
+	sed 's/^trace.fxt: 1302 calls/trace.fxt: 1303 calls/' "$root/doc/fxt-report.1" >page
 	fails "$root/tests/manual" "$build" page >out
 	grep -q '^-trace.fxt: 1303 calls of 11 functions' out
 	grep -q '^+trace.fxt: 1302 calls of 11 functions' out
 	"$root/tests/manual" "$build" --write page
-	diff page "$root/doc/fxt.1"
+	diff page "$root/doc/fxt-report.1"
 }
 
-@test "every command has an example, except two that print nothing" {
-	fxt --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -vx -e tui -e view >commands
+@test "every command has a page with an example, except two that print nothing" {
+	fxt --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' >commands
 	[ "$(wc -l <commands)" -gt 15 ]
 	while read -r command; do
-		grep -q "^\$ fxt $command\b" "$root/doc/fxt.1" || { echo "no example of fxt $command" && false; }
+		grep -q "^\.It Xr fxt-$command 1$" "$root/doc/fxt.1" || { echo "fxt(1) does not name fxt-$command(1)" && false; }
+		grep -qE "^\\$ fxt $command\b" "$root/doc/fxt-$command.1" || [[ $command =~ ^(tui|view)$ ]] ||
+			{ echo "no example of fxt $command" && false; }
 	done <commands
+}
+
+@test "pages: mandoc has no complaint, and each page that they refer to exists" {
+	for page in "$root"/doc/*.[1-9]; do
+		mandoc -Tlint -W warning "$page"
+		for name in $(sed -nE 's/^\.(It |Xo |Nm .*)?Xr (fxt[a-z-]*|libfxt[a-z]*) ([0-9]).*/\2.\3/p' "$page"); do
+			[ -f "$root/doc/$name" ] || [ $name = fxt-c.1 ] || { echo "${page##*/}: no page $name" && false; }
+		done
+	done
+}
+
+# Commands of which no output is shown are in these pages alone; the tests below run them.
+@test "no page has a command that is not run" {
+	grep -l '^\.Dl \$ ' "$root"/doc/*.[1-9] | sed 's,.*/,,' | diff - <(printf '%s\n' fxt-cc.1 fxtctl.1 fxtrun.1 libfxtagent.7)
+	for page in "$root"/doc/*.[1-9]; do
+		diff <(grep -c '^\$ ' "$page") <(sed -n '/^\.Bd -literal$/{n;:a;/^\.Ed/b;/^\$ /p;n;ba}' "$page" | wc -l)
+	done
 }
 
 @test "the traces of the manual are those of its program" {
@@ -105,12 +124,35 @@ run_examples()
 	[ -z "$server" ] || end_server
 }
 
+# only FILE PATTERN...: each line of what was printed matches one of the patterns, and each
+# pattern a line. Whether the kernel allows context switches is another matter.
+only()
+{
+	local file=$1 pattern joined
+
+	shift
+	sed -i '/^fxtrun: no context switches in the trace: /d; /^$/d' "$file"
+	joined=$(printf '|%s' "$@")
+	! grep -vxE "${joined#|}" "$file" || { echo "$file: nobody expects these lines" && return 1; }
+	for pattern; do
+		grep -qxE "$pattern" "$file" || { echo "$file: no line $pattern" && cat "$file" && return 1; }
+	done
+}
+
+# What a session says at its end, and a recording on demand.
+session='fxtrun: [0-9]+ events, [12] threads?, [12] process(es)?, 0 lost, [0-9.]+ kB: trace.fxt( \([^()]*\))*'
+recording='[0-9]+ events, 1 thread, 1 process, 0 lost, [0-9.]+ kB: .*'
+# The report of two functions.
+table=('trace.fxt: 2 calls of 2 functions in 1 thread, [0-9.]+ [mu]s' 'calls +total +self .* function'
+	' +1 .* main' ' +1 .* work')
+
 @test "fxtrun.1: each command line of its examples does what it is there for" {
 	export XDG_RUNTIME_DIR=$PWD
 	programs_of_examples
-	run_examples fxtrun.1 >said
+	run_examples fxtrun.1 >said 2>told
 	[ "$(wc -l <lines)" = 8 ]
-	grep -E ' +1 .* work$' said
+	only said ready "${table[@]}" "$recording/monday.fxt" "$recording/slow.fxt \([0-9]+ calls elided, [^()]*\)"
+	only told "$session"
 	[ "$(calls_of monday.fxt handle_upload)" -gt 10 ]
 	[ "$(calls_of slow.fxt handle_upload)" -gt 10 ]
 	[ "$(calls_of slow.fxt compare)" = 0 ]
@@ -119,8 +161,10 @@ run_examples()
 @test "fxtctl.1: each command line of its examples does what it is there for" {
 	export XDG_RUNTIME_DIR=$PWD
 	programs_of_examples
-	run_examples fxtctl.1
+	run_examples fxtctl.1 >said 2>told
 	[ "$(wc -l <lines)" = 14 ]
+	only said ready '.*/last.fxt: [0-9]+ events, 0 lost, [0-9]+ bytes' "$recording/all.fxt" "$recording/upload.fxt"
+	[ ! -s told ]
 	for trace in last all upload; do
 		fxt check $trace.fxt
 		[ "$(calls_of $trace.fxt handle_upload)" -gt 0 ]
@@ -136,4 +180,22 @@ run_examples()
 	[ "$(wc -l <changes)" = 6 ]
 	sed -n 5p changes | grep -- --only-under=handle_upload
 	sed -nE 's/.* time=([0-9]+) .*"(handle_other|fxt: filter)".*/\1 \2/p' dump | sort -n | tail -n 1 | grep handle_other
+}
+
+@test "fxt-cc.1 and libfxtagent.7: each command line of their examples does what it is there for" {
+	programs_of_examples
+	printf 'all: prog\nprog: prog.c\n\t$(CC) -O2 -g -o prog prog.c\n' >Makefile
+	mkdir build && ln -s "$build/libfxtagent.so" build/
+	run_examples fxt-cc.1 >said 2>told
+	[ "$(wc -l <lines)" = 4 ]
+	only said "${table[@]}" "make: Nothing to be done for 'all'."
+	only told "$session"
+	run_examples libfxtagent.7 >said 2>told
+	[ "$(wc -l <lines)" = 2 ]
+	only said "${table[@]/#trace/alone}"
+	[ ! -s told ]
+	rm prog
+	eval "$(sed -n 's/^\.Dl \$ \(FXT_CC=clang.*\)/\1/p' "$root/doc/fxt-cc.1")" >said
+	only said 'fxt-cc -O2 -g -o prog prog.c'
+	nm prog | grep -q __cyg_profile_func_enter
 }

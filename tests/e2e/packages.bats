@@ -86,8 +86,8 @@ works()
 	works "$PWD/system/usr/bin"
 	in_system --verify fxt fxt-dev >said
 	[ ! -s said ]
-	for page in fxt fxtrun fxtctl fxt-cc fxt-c++; do
-		gzip -dc "system/usr/share/man/man1/$page.1.gz" | grep -q '^\.Dt'
+	for page in fxt.1 fxtrun.1 fxtctl.1 fxt-cc.1 fxt-c++.1 fxt-report.1 fxt-format.5 libfxtagent.7; do
+		gzip -dc "system/usr/share/man/man${page##*.}/$page.gz" | grep -q '^\.Dt'
 	done
 	diff "$root/LICENSE" system/usr/share/doc/fxt/copyright && [ -f system/usr/share/doc/fxt-dev/changelog.gz ]
 	in_system --purge fxt-dev fxt >said 2>&1
@@ -115,6 +115,6 @@ owner_of()
 		grep -qx "$(owner_of "$path")" depends
 	done
 	dpkg-deb -c "$package" | awk '{ print $6 }' | grep -E '/(bin|man1)/' | while read -r path; do
-		[[ ${path##*/} =~ ^(|fxt(run|ctl|-cc|-c\+\+)?(\.1\.gz)?)$ ]]
+		[[ ${path##*/} =~ ^(|fxt(run|ctl|-cc|-c\+\+)?(\.1\.gz)?|fxt-[a-z]+\.1\.gz)$ ]]
 	done
 }

@@ -213,14 +213,14 @@ open("trace.fxt", "wb").write(struct.pack("<Q", 0x0016547846040010) + string(1, 
 
 @test "the manual has every table and column, and what they mean" {
 	fxt sql --tables --csv >tables
-	python3 "$root/tests/e2e/sql.py" manual "$root/doc/fxt.1" tables
+	python3 "$root/tests/e2e/sql.py" manual "$root/doc/fxt-sql.1" tables
 	fxtrun "$build/examples/hello" >/dev/null
 	# Its tables are those that SQLite knows, and its examples are answered.
 	diff <(cut -d, -f2 tables | sed 1d | tr -d '"' | sort -u) <(rows 'select name from sqlite_schema' | tr -d '"' | sort)
 	for table in $(rows 'select name from sqlite_schema' | tr -d '"'); do
 		fxt sql "select * from $table limit 1" >/dev/null
 	done
-	python3 - "$root/doc/fxt.1" <<-'END'
+	python3 - "$root/doc/fxt-sql.1" <<-'END'
 		import re, subprocess, sys
 		statements = re.findall(r'^\$ fxt sql "(.*?)"$', open(sys.argv[1]).read(), re.M | re.S)
 		assert len(statements) > 4

@@ -57,7 +57,7 @@ def functions(decoded, answered):
 
 def manual(page, answered):
     text = open(page, encoding="utf-8").read()
-    text = re.search(r"^\.Sh TABLES OF FXT SQL\n(.*?)^\.Sh ", text, re.M | re.S)[1]
+    text = re.search(r"^\.Sh TABLES\n(.*?)^\.Sh ", text, re.M | re.S)[1]
     found, table, kind = [], None, "table"
     for match in re.finditer(r"^\.Ss (\w+)\n(.*)|^\.It Va (\w+)(?: Pq (\w+))?\n(.*)", text, re.M):
         section, about, name, type_, meaning = match.groups()
