@@ -15,6 +15,8 @@
 #include "launcher/message.h"
 #include "launcher/planning/plan.h"
 
+#define OPEN_PLANS 64 /* so that a build of any number of programs leaves descriptors free */
+
 struct fxt_plan_job {
 	struct fxt_plan_job *next;
 	int connection;
@@ -96,8 +98,29 @@ static void plans_make(struct fxt_planned_file *file, int fd)
 			why = strerror(errno);
 	}
 	free(plan);
+	file->can_be_planned = !why;
 	if (why)
 		fxt_say("--patch: no functions of %s are recorded: %s", file->name, why);
+}
+
+/* Closes the plan that was asked for least recently, if as many are open as may be. It is
+ * made again when a process asks for it. */
+static void plans_make_room(struct fxt_plans *plans)
+{
+	struct fxt_planned_file *oldest = NULL;
+	size_t open = 0;
+
+	for (struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
+		if (f->fd < 0)
+			continue;
+		open++;
+		if (!oldest || f->last_asked < oldest->last_asked)
+			oldest = f;
+	}
+	if (open < OPEN_PLANS)
+		return;
+	close(oldest->fd);
+	oldest->fd = -1;
 }
 
 static struct fxt_planned_file *plans_add(
@@ -114,6 +137,7 @@ static struct fxt_planned_file *plans_add(
 	        .number = status->st_ino,
 	        .changed = status->st_mtim,
 	        .name = strdup(plans_base_name(path)),
+	        .can_be_planned = true,
 	        .fd = -1};
 	if (!file->name)
 		return NULL;
@@ -161,8 +185,14 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 		return NULL;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
 		file = plans_look_up(plans, &status);
-		if (!file && (file = plans_add(plans, name, &status)))
+		if (!file)
+			file = plans_add(plans, name, &status);
+		if (file && file->fd < 0 && file->can_be_planned) {
+			plans_make_room(plans);
 			plans_make(file, fd);
+		}
+		if (file)
+			file->last_asked = ++plans->asked;
 	}
 	close(fd);
 	return file && file->fd >= 0 ? file : NULL;
@@ -249,7 +279,7 @@ void fxt_plans_say(const struct fxt_plans *plans)
 	size_t files = 0, at = 0;
 
 	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
-		if (f->fd < 0)
+		if (!f->can_be_planned)
 			continue;
 		count += f->count;
 		files++;

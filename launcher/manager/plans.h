@@ -21,7 +21,9 @@ struct fxt_planned_file {
 	ino_t number;
 	struct timespec changed;
 	char *name;
-	int fd; /* the plan's memory; -1: there is none */
+	bool can_be_planned; /* false: no function of it can be recorded */
+	int fd;              /* the plan's memory; -1: it is not open now */
+	uint64_t last_asked; /* which of all requests last asked for it */
 	uint64_t bytes;
 	uint32_t count, left_out[FXT_PLAN_OBSTACLES];
 };
@@ -38,6 +40,7 @@ struct fxt_plans {
 	/* belong to the thread while it runs */
 	struct fxt_planned_file *files;
 	size_t count;
+	uint64_t asked; /* how often a process has asked */
 };
 
 void fxt_plans_open(struct fxt_plans *plans);

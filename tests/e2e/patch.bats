@@ -258,6 +258,23 @@ changes()
 	[ "$(calls_of x.fxt in_parent)" = 0 ]
 }
 
+@test "more programs than descriptors: the functions of each are recorded, and those of the first again" {
+	cat >child.c <<-'END'
+		__attribute__((noinline)) int in_child(int x) { __asm__ volatile("nop; nop"); return x + 1; }
+		int main(void) { int s = 0; for (int i = 0; i < 30; i++) s += in_child(i); return s != 465; }
+	END
+	cc -O2 -o child child.c
+	for i in {1..220}; do cp child child$i; done
+	(
+		ulimit -n 200
+		fxtrun '--patch=child*' --heap=off --no-sched --buffer-size=64K -o x.fxt \
+			sh -ec 'for i in $(seq 220) 1; do ./child$i; done' 2>errors
+	)
+	grep " 0 lost," errors
+	fails grep -e "--patch" errors
+	[ "$(calls_of x.fxt in_child)" = $((221 * 30)) ]
+}
+
 @test "a library that is loaded late, closed and loaded again, by its name's pattern" {
 	cat >library.c <<-'END'
 		__attribute__((noinline)) int inner(int x) { __asm__ volatile("nop; nop"); return x + 1; }
