@@ -638,6 +638,8 @@ const struct fxt_option fxt_option_table[] = {
                 "do not change the programs' code in memory; by default hook calls are patched out for "
                 "excluded functions, and for all functions while no calls are recorded",
                 FLAG(no_patch)},
+        {"verbose", NULL, "list the functions that --patch leaves out, with the reason of each",
+                .letter = 'v', FLAG(verbose)},
         {"library-calls", "[=PATTERN]",
                 "record the calls that the program and its libraries make to functions of other libraries, "
                 "also in programs that are not compiled for it; a pattern is 'SSL_*' for the names of "

@@ -78,6 +78,7 @@ struct fxt_options {
 	                        * begin */
 	const char *patch;  /* patterns of modules with commas between them, "" = the programs
 	                     * themselves; NULL = none */
+	bool verbose;       /* say each function that `patch` leaves out */
 	bool no_patch;      /* do not patch hook calls in the programs' code */
 	bool library_calls; /* record the calls of imported functions, those that the
 	                        * patterns choose */

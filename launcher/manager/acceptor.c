@@ -105,7 +105,7 @@ static void acceptor_pass_request(
 	int own = fcntl(connection, F_DUPFD_CLOEXEC, 0);
 
 	if (own >= 0)
-		fxt_plans_answer(&a->session->plans, own, pid, request, a->session->config.options->patch);
+		fxt_plans_answer(&a->session->plans, own, pid, request, a->session->config.options);
 }
 
 static void acceptor_answer_hello(

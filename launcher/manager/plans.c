@@ -14,6 +14,7 @@
 #include "descriptors.h"
 #include "launcher/message.h"
 #include "launcher/planning/plan.h"
+#include "symbolizer/demangle.h"
 
 #define OPEN_PLANS 64 /* so that a build of any number of programs leaves descriptors free */
 
@@ -21,7 +22,7 @@ struct fxt_plan_job {
 	struct fxt_plan_job *next;
 	int connection;
 	pid_t pid;
-	const char *patterns;
+	const struct fxt_options *options;
 	char path[sizeof(((struct fxt_plan_request *)0)->path)];
 };
 
@@ -76,7 +77,20 @@ static int plans_store(const struct fxt_plan *plan, size_t bytes)
 	return readable;
 }
 
-static void plans_make(struct fxt_planned_file *file, int fd)
+static void plans_tell(void *context, const char *symbol, uint64_t address, enum fxt_plan_obstacle obstacle)
+{
+	const struct fxt_planned_file *file = context;
+	const char *why = fxt_plan_obstacle_text(obstacle);
+	char name[FXT_NAME_ROOM];
+
+	if (symbol)
+		fxt_say("--patch: %.*s of %s is left out: %s", (int)fxt_demangle(symbol, name), name,
+		        file->name, why);
+	else
+		fxt_say("--patch: %s+0x%llx is left out: %s", file->name, (unsigned long long)address, why);
+}
+
+static void plans_make(struct fxt_planned_file *file, int fd, bool tells)
 {
 	struct fxt_plan *plan = NULL;
 	size_t bytes = 0;
@@ -87,7 +101,7 @@ static void plans_make(struct fxt_planned_file *file, int fd)
 	/* Not mapped: a build may write the file again meanwhile. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		why = fxt_plan_make(elf, &plan, &bytes);
+		why = fxt_plan_make(elf, &plan, &bytes, tells ? plans_tell : NULL, file);
 	elf_end(elf);
 	if (!why) {
 		file->fd = plans_store(plan, bytes);
@@ -173,7 +187,7 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 	snprintf(link, sizeof(link), "/proc/%d/exe", job->pid);
 	bytes = readlink(link, executable, sizeof(executable) - 1);
 	executable[bytes > 0 ? bytes : 0] = 0;
-	if (!plans_choose(job->patterns, name, is_program))
+	if (!plans_choose(job->options->patch, name, is_program))
 		return NULL;
 	if (is_program)
 		strcpy(path, link);
@@ -189,7 +203,8 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 			file = plans_add(plans, name, &status);
 		if (file && file->fd < 0 && file->can_be_planned) {
 			plans_make_room(plans);
-			plans_make(file, fd);
+			/* a plan that is made again tells nothing new */
+			plans_make(file, fd, job->options->verbose && !file->last_asked);
 		}
 		if (file)
 			file->last_asked = ++plans->asked;
@@ -202,7 +217,7 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 
 static void plans_do(struct fxt_plans *plans, struct fxt_plan_job *job)
 {
-	const struct fxt_planned_file *file = job->patterns ? plans_find(plans, job) : NULL;
+	const struct fxt_planned_file *file = job->options->patch ? plans_find(plans, job) : NULL;
 	uint64_t bytes = file ? file->bytes : 0;
 
 	fxt_descriptors_send(job->connection, &bytes, sizeof(bytes), file ? &file->fd : NULL, file != NULL);
@@ -239,7 +254,7 @@ void fxt_plans_open(struct fxt_plans *plans)
 }
 
 void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
-        const struct fxt_plan_request *request, const char *patterns)
+        const struct fxt_plan_request *request, const struct fxt_options *options)
 {
 	struct fxt_plan_job *job = malloc(sizeof(*job)), **last = &plans->jobs;
 
@@ -250,7 +265,7 @@ void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
 		free(job);
 		return;
 	}
-	*job = (struct fxt_plan_job){.connection = connection, .pid = pid, .patterns = patterns};
+	*job = (struct fxt_plan_job){.connection = connection, .pid = pid, .options = options};
 	memcpy(job->path, request->path, sizeof(job->path));
 	pthread_mutex_lock(&plans->mutex);
 	while (*last)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
+#include "launcher/options.h"
 #include "writer/shared/handshake.h"
 #include "writer/shared/plan.h"
 
@@ -47,11 +48,11 @@ void fxt_plans_open(struct fxt_plans *plans);
 
 /*
  * Answers a request of process `pid` over its connection, by and by, and closes that.
- * `patterns` are --patch's and must outlive the plans; NULL: no file is patched. A file whose
- * functions cannot be recorded is said once.
+ * `options` must outlive the plans. A file whose functions cannot be recorded is said once, and
+ * so is each function that is left out, if the options are verbose.
  */
 void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
-        const struct fxt_plan_request *request, const char *patterns);
+        const struct fxt_plan_request *request, const struct fxt_options *options);
 
 /* Ends the thread. The requests that wait are answered first. */
 void fxt_plans_end(struct fxt_plans *plans);

@@ -35,6 +35,8 @@ struct planning {
 		bool is_hook;
 	} slots[SLOTS];
 	unsigned slot_count;
+	fxt_plan_tell *tell;
+	void *context;
 };
 
 static void planning_reach(struct planning *p, uint64_t address, uint8_t how)
@@ -311,7 +313,8 @@ static enum fxt_plan_obstacle planning_obstacle(struct planning *p, const struct
 		return FXT_PLAN_SPECIAL;
 	if (planning_is_part(p, f, address))
 		return FXT_PLAN_PART;
-	if (!code || readable < FXT_PLAN_JUMP_BYTES)
+	/* Comes first: calls of the next function lead among the bytes of the jump too. */
+	if (!code || readable < FXT_PLAN_JUMP_BYTES || next - address < FXT_PLAN_JUMP_BYTES)
 		return FXT_PLAN_SHORT;
 	for (uint64_t i = 1; i < FXT_PLAN_JUMP_BYTES; i++)
 		if (planning_reached(p, address + i) & (REACHED_BY_CALL | REACHED_BY_JUMP | IS_TAKEN))
@@ -373,6 +376,8 @@ static bool planning_consider(struct planning *p, size_t number)
 	if (obstacle == FXT_PLAN_NONE)
 		return planning_add(p, f->start, address, &moved);
 	p->head.left_out[obstacle]++;
+	if (p->tell && obstacle != FXT_PLAN_PART)
+		p->tell(p->context, f->name, f->start, obstacle);
 	return true;
 }
 
@@ -413,9 +418,9 @@ static const char *planning_store(const struct planning *p, struct fxt_plan **pl
 	return NULL;
 }
 
-const char *fxt_plan_make(Elf *elf, struct fxt_plan **plan, size_t *bytes)
+const char *fxt_plan_make(Elf *elf, struct fxt_plan **plan, size_t *bytes, fxt_plan_tell *tell, void *context)
 {
-	struct planning p = {.elf = elf, .head = {.magic = FXT_PLAN_MAGIC}};
+	struct planning p = {.elf = elf, .head = {.magic = FXT_PLAN_MAGIC}, .tell = tell, .context = context};
 	const char *why = fxt_file_functions_read(&p.functions, elf);
 	GElf_Ehdr header;
 

@@ -13,11 +13,17 @@
 #include <stddef.h>
 #include "writer/shared/plan.h"
 
+/* Is told of a function that is left out. `name` is its symbol; NULL: it has none. */
+typedef void fxt_plan_tell(
+        void *context, const char *name, uint64_t address, enum fxt_plan_obstacle obstacle);
+
 /*
- * Makes the plan of an open file. Stores it and its size; the caller frees it. Returns NULL,
- * or why there is none as half a sentence.
+ * Makes the plan of an open file. Stores it and its size; the caller frees it. `tell` is
+ * called for each function that is left out, but not for parts of functions; NULL: it is not
+ * called. Returns NULL, or why there is no plan as half a sentence.
  */
-const char *fxt_plan_make(Elf *elf, struct fxt_plan **plan, size_t *bytes);
+const char *fxt_plan_make(
+        Elf *elf, struct fxt_plan **plan, size_t *bytes, fxt_plan_tell *tell, void *context);
 
 /* What stands in the way, for a person; half a sentence. */
 const char *fxt_plan_obstacle_text(enum fxt_plan_obstacle obstacle);

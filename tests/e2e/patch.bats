@@ -168,6 +168,25 @@ changes()
 	grep -- "--no-patch" errors
 }
 
+@test "-v lists the functions that are left out, with the reason of each, once" {
+	bare_built program patch/forms.c -O2
+	./program >bare
+	fxtrun -v --patch=program --heap=off -o x.fxt sh -c './program; ./program' >printed 2>errors
+	cat bare bare | cmp - printed
+	sed -n 's/^left \([^ ]*\) .*/\1/p' bare | sort >expected
+	[ "$(wc -l <expected)" -gt 10 ]
+	sed -n 's/^fxtrun: --patch: \(form_[a-z_]*\) of program is left out: .*/\1/p' errors | sort | diff expected -
+	[ "$(sed -n 's/.*form_too_short.*: //p' errors)" = "too short for a jump" ]
+	[ "$(sed -n 's/.*form_loop.*: //p' errors)" = "a loop begins at the first byte" ]
+	[ "$(sed -n 's/.*form_call_register.*: //p' errors)" = "the first instructions cannot be moved" ]
+	[ "$(sed -n 's/.*form_pop.*: //p' errors)" = "depends on the caller's frame" ]
+	[ "$(grep "is left out: " errors | grep -vc "caller's frame")" = "$(sed -En 's/.*: ([0-9]+) of [0-9]+ functions .*/\1/p' errors)" ]
+	bare_built program patch/forms.c -O2 -s
+	fxtrun -v --patch --heap=off -o x.fxt ./program >printed 2>errors
+	grep -E "^fxtrun: --patch: program\+0x[0-9a-f]+ is left out: a loop begins at the first byte" errors
+	cmp bare printed
+}
+
 @test "functions that the compiler's hooks record, and those with prepared entries, count once" {
 	cat >program.c <<-'END'
 		__attribute__((noinline)) int inner(int x) { __asm__ volatile(""); return x + 1; }

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF && !fxt_plan_make(elf, &plan, &plan_bytes))
+	if (elf && elf_kind(elf) == ELF_K_ELF && !fxt_plan_make(elf, &plan, &plan_bytes, NULL, NULL))
 		check_plan(plan, plan_bytes);
 	free(plan);
 	elf_end(elf);

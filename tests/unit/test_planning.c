@@ -173,7 +173,7 @@ static unsigned plan_of(const uint8_t *bytes, size_t count)
 	memcpy(copy, bytes, count);
 	elf_version(EV_CURRENT);
 	elf = elf_memory(copy, count);
-	if (elf && elf_kind(elf) == ELF_K_ELF && !fxt_plan_make(elf, &plan, &plan_bytes))
+	if (elf && elf_kind(elf) == ELF_K_ELF && !fxt_plan_make(elf, &plan, &plan_bytes, NULL, NULL))
 		functions = plan->count;
 	free(plan);
 	elf_end(elf);
