@@ -413,6 +413,21 @@ static void info_print_threads_of(const struct info *info, struct row *rows, siz
 		        fxt_plural(events));
 }
 
+static void info_print_rank(const struct info *info, uint64_t process)
+{
+	const struct fxt_job_place rank = fxt_tables_place(&info->tables, process);
+
+	if (!rank.is_known)
+		return;
+	printf(", rank %" PRIu32, rank.rank);
+	if (rank.size > 0)
+		printf(" of %" PRIu32, rank.size);
+	if (rank.host != FXT_NOTHING)
+		printf(" on"), print_name(info, rank.host);
+	if (rank.job != FXT_NOTHING)
+		printf(", job"), print_name(info, rank.job);
+}
+
 static void info_print_threads(const struct info *info)
 {
 	size_t count, same;
@@ -426,6 +441,7 @@ static void info_print_threads(const struct info *info)
 		printf("process %" PRIu64, rows[i].koids.process);
 		print_name(info,
 		        fxt_tables_object_name(&info->tables, FXT_OBJECT_PROCESS, rows[i].koids.process));
+		info_print_rank(info, rows[i].koids.process);
 		putchar('\n');
 		info_print_threads_of(info, rows + i + first, same - first);
 	}
@@ -518,6 +534,28 @@ static void info_table_threads(const struct info *info)
 	free(rows);
 }
 
+/* The processes of parallel jobs. */
+static void info_table_ranks(const struct info *info)
+{
+	static const struct fxt_column columns[] = {{"process", "", FXT_COLUMN_COUNT, 0},
+	        {"rank", "", FXT_COLUMN_COUNT, 0}, {"size", "", FXT_COLUMN_COUNT, 0},
+	        {"host", "", FXT_COLUMN_TEXT, 0}, {"job", "", FXT_COLUMN_TEXT, 0}};
+	const struct fxt_tables *t = &info->tables;
+
+	fxt_table_begin("ranks", NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < t->object_count; i++) {
+		const struct fxt_job_place *rank = &t->objects[i].rank;
+
+		if (!rank->is_known)
+			continue;
+		fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)t->objects[i].koid),
+		        fxt_cell_number(rank->rank),
+		        rank->size ? fxt_cell_number(rank->size) : fxt_cell_unknown(),
+		        info_name_cell(info, rank->host), info_name_cell(info, rank->job)});
+	}
+	fxt_table_end();
+}
+
 static void info_table_kinds(const struct info *info)
 {
 	static const struct fxt_column columns[] = {
@@ -551,6 +589,7 @@ static void info_print(const struct info *info, const char *name, const struct f
 		info_table_sums(info, archive);
 		info_table_providers(info);
 		info_table_threads(info);
+		info_table_ranks(info);
 		info_table_kinds(info);
 	}
 	info_print_muted(info);

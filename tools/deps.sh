@@ -60,6 +60,8 @@ viewer   meson                       meson            meson             meson
 viewer   ccache                      ccache           ccache            ccache
 viewer   automake                    automake         automake          automake
 viewer   libtoolize                  libtool          libtool           libtool
+viewer   mpicc                       libopenmpi-dev   openmpi-devel     openmpi
+viewer   mpirun                      openmpi-bin      openmpi           openmpi
 viewer   pkg-config                  pkgconf          pkgconf-pkg-config pkgconf
 pictures chromium                    chromium         chromium          chromium
 pictures tmux                        tmux             tmux              tmux

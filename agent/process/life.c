@@ -257,6 +257,9 @@ static void life_begin(void)
 		return;
 	}
 	mask = sys_block_signals();
+	const struct fxt_job job = fxt_job_find();
+
+	fxt_engine_set_job(&job);
 	if (path && strlen(path) < sizeof(socket_path))
 		strcpy(socket_path, path);
 	if (output && strlen(output) < sizeof(output_path))

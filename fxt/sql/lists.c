@@ -163,16 +163,39 @@ const struct fxt_sql_list fxt_sql_threads = {list_count_threads, list_thread_val
 
 /* ---- processes ---- */
 
-enum { PROCESS_PID, PROCESS_NAME, PROCESS_THREADS, PROCESS_CALLS };
+enum {
+	PROCESS_PID,
+	PROCESS_NAME,
+	PROCESS_THREADS,
+	PROCESS_CALLS,
+	PROCESS_RANK,
+	PROCESS_SIZE,
+	PROCESS_HOST,
+	PROCESS_JOB
+};
 
 static size_t list_count_processes(struct fxt_sql_trace *trace)
 {
 	return trace->process_count;
 }
 
+static void list_rank_value(sqlite3_context *context, const struct fxt_sql_trace *trace,
+        const struct fxt_job_place *rank, int column)
+{
+	if (column == PROCESS_RANK && rank->is_known)
+		list_integer(context, rank->rank);
+	if (column == PROCESS_SIZE && rank->size > 0)
+		list_integer(context, rank->size);
+	if (column == PROCESS_HOST && rank->host != FXT_NOTHING)
+		fxt_sql_result_text(context, trace, rank->host);
+	if (column == PROCESS_JOB && rank->job != FXT_NOTHING)
+		fxt_sql_result_text(context, trace, rank->job);
+}
+
 static void list_process_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
 {
 	uint64_t pid = trace->processes[row];
+	const struct fxt_job_place rank = fxt_tables_place(&trace->scan.tables, pid);
 
 	switch (column) {
 	case PROCESS_PID:
@@ -185,8 +208,11 @@ static void list_process_value(sqlite3_context *context, struct fxt_sql_trace *t
 	case PROCESS_THREADS:
 		list_integer(context, trace->threads_of[row]);
 		break;
-	default:
+	case PROCESS_CALLS:
 		list_integer(context, fxt_sql_sums(trace)->calls_of_process[row]);
+		break;
+	default:
+		list_rank_value(context, trace, &rank, column);
 		break;
 	}
 }

@@ -153,6 +153,10 @@ static const struct fxt_sql_column processes[] = {
         {"process", "TEXT", 0, "its name"},
         {"threads", "INTEGER", 0, "how many of its threads are in the trace"},
         {"calls", "INTEGER", 0, "that these made"},
+        {"rank", "INTEGER", 0, "its rank in a parallel job; NULL: it is in none"},
+        {"size", "INTEGER", 0, "how many ranks that job has"},
+        {"host", "TEXT", 0, "the name of the host it ran on"},
+        {"job", "TEXT", 0, "the name that the launcher gave the job"},
 };
 
 static const struct fxt_sql_column objects[] = {

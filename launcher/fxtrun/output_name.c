@@ -6,34 +6,19 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Variables in which launchers tell a process its rank, and how many there are. Slurm sets
- * them in a batch script too, which is one process. */
-static const struct {
-	const char *rank, *count;
-} launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"},
-        {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}, {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
-
-static const char *name_rank(void)
-{
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
-		const char *rank = getenv(launchers[i].rank), *count = getenv(launchers[i].count);
-
-		if (rank && *rank && strspn(rank, "0123456789") == strlen(rank) && count && atol(count) > 1)
-			return rank;
-	}
-	return NULL;
-}
+#include "writer/shared/job.h"
 
 bool fxt_output_is_of_job(void)
 {
-	return name_rank() != NULL;
+	const struct fxt_job job = fxt_job_find();
+
+	return job.has_rank && job.size != 1;
 }
 
 /* The text for a letter; NULL: it has none. */
 static const char *name_part(char letter, const char *program, char *text, size_t bytes)
 {
-	const char *slash = strrchr(program, '/'), *rank = name_rank();
+	const char *slash = strrchr(program, '/');
 	time_t now = time(NULL);
 	struct tm local;
 
@@ -49,7 +34,8 @@ static const char *name_part(char letter, const char *program, char *text, size_
 		text[bytes - 1] = 0;
 		return text;
 	case 'r':
-		return rank ? rank : "0";
+		snprintf(text, bytes, "%u", fxt_job_find().rank);
+		return text;
 	case 't':
 		if (!localtime_r(&now, &local) || !strftime(text, bytes, "%Y%m%d-%H%M%S", &local))
 			return "0";

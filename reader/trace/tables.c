@@ -10,6 +10,7 @@
 #include "cxx_names.h"
 #include "text.h"
 #include "writer/engine/loss.h"
+#include "writer/shared/job.h"
 #include "writer/format/thread_object.h"
 
 static uint32_t tables_new_string(struct fxt_tables *t, struct fxt_span text)
@@ -501,8 +502,28 @@ static struct fxt_object *tables_find_object(
 	return NULL;
 }
 
-static void tables_apply_object(
-        struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t name, uint64_t row_of)
+static struct fxt_job_place tables_rank_of(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_argument found;
+	struct fxt_job_place rank = {.host = FXT_NOTHING, .job = FXT_NOTHING};
+
+	if (view->kernel_object.type != FXT_OBJECT_PROCESS ||
+	        !fxt_tables_argument(t, view, FXT_JOB_RANK, &found) || found.type != FXT_ARGUMENT_UINT32)
+		return (struct fxt_job_place){.is_known = false};
+	rank.is_known = true;
+	rank.rank = (uint32_t)found.value.word;
+	if (fxt_tables_argument(t, view, FXT_JOB_SIZE, &found) && found.type == FXT_ARGUMENT_UINT32)
+		rank.size = (uint32_t)found.value.word;
+	if (fxt_tables_argument(t, view, FXT_JOB_HOST, &found) && found.type == FXT_ARGUMENT_STRING)
+		rank.host = fxt_tables_string(t, found.value.string);
+	if (fxt_tables_argument(t, view, FXT_JOB_NAME, &found) && found.type == FXT_ARGUMENT_STRING)
+		rank.job = fxt_tables_string(t, found.value.string);
+	return rank;
+}
+
+/* A later description of the same process may say nothing of its rank. */
+static void tables_apply_object(struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t name,
+        uint64_t row_of, struct fxt_job_place rank)
 {
 	uint32_t hash = fxt_hash_word(koid ^ (uint64_t)type << 56);
 	struct fxt_object *object = tables_find_object(t, type, koid, hash);
@@ -511,8 +532,21 @@ static void tables_apply_object(
 		fxt_index_add(&t->object_index, hash, (uint32_t)t->object_count);
 		fxt_make_room(t->objects, t->object_count, t->object_room);
 		object = &t->objects[t->object_count++];
+		object->rank = (struct fxt_job_place){.is_known = false};
 	}
-	*object = (struct fxt_object){.koid = koid, .type = type, .name = name, .row_of = row_of};
+	*object = (struct fxt_object){.koid = koid,
+	        .type = type,
+	        .name = name,
+	        .rank = rank.is_known ? rank : object->rank,
+	        .row_of = row_of};
+}
+
+struct fxt_job_place fxt_tables_place(const struct fxt_tables *t, uint64_t process)
+{
+	uint32_t hash = fxt_hash_word(process ^ (uint64_t)FXT_OBJECT_PROCESS << 56);
+	const struct fxt_object *object = tables_find_object(t, FXT_OBJECT_PROCESS, process, hash);
+
+	return object ? object->rank : (struct fxt_job_place){.is_known = false};
 }
 
 uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid)
@@ -641,7 +675,8 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 			t->provider->process_described = true;
 		}
 		tables_apply_object(t, view->kernel_object.type, view->kernel_object.koid,
-		        fxt_tables_string(t, view->kernel_object.name), tables_row_of(t, view));
+		        fxt_tables_string(t, view->kernel_object.name), tables_row_of(t, view),
+		        tables_rank_of(t, view));
 		tables_apply_label(t, view);
 		break;
 	case FXT_RECORD_USERSPACE_OBJECT:

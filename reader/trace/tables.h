@@ -53,12 +53,20 @@ struct fxt_koids {
 	uint64_t thread;
 };
 
+/* The place of a process in a parallel job (writer/shared/job.h). All zeros: in none. */
+struct fxt_job_place {
+	bool is_known;
+	uint32_t rank, size; /* size 0: not known */
+	uint32_t host, job;  /* ids of strings; FXT_NOTHING: not known */
+};
+
 /* A kernel object as last described. A process and its first thread may have the same koid,
  * so the type belongs to the key. */
 struct fxt_object {
 	uint64_t koid;
 	uint8_t type; /* enum fxt_object_type, or another */
 	uint32_t name;
+	struct fxt_job_place rank;
 	uint64_t row_of; /* for a heap or fault track, the koid of its thread
 	                    (writer/format/thread_object.h); 0 = none */
 };
@@ -187,6 +195,9 @@ static inline struct fxt_span fxt_tables_plain(const struct fxt_tables *t, uint3
 
 /* A provider by its id, NULL if it has not appeared. */
 struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint32_t id);
+
+/* The place of a process in a parallel job. */
+struct fxt_job_place fxt_tables_place(const struct fxt_tables *t, uint64_t process);
 
 /* The id of an object's name; FXT_NOTHING if no record described it. */
 uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid);

@@ -12,6 +12,7 @@
 #include "chunk.h"
 #include "closing.h"
 #include "decisions.h"
+#include "writer/format/digits.h"
 #include "writer/format/encode.h"
 #include "writer/format/escape.h"
 #include "writer/format/inherited.h"
@@ -28,6 +29,58 @@ static bool engine_control_is_valid(const struct fxt_control *control)
 	return load_acquire(&control->magic) == FXT_CONTROL_MAGIC && control->version == FXT_SHARED_VERSION &&
 	       (control->clock_kind == FXT_CLOCK_COUNTER || control->clock_kind == FXT_CLOCK_MONOTONIC) &&
 	       control->ticks_per_second != 0;
+}
+
+/* The place in a parallel job of this process and of the children that it forks. */
+static struct fxt_job engine_job;
+
+void fxt_engine_set_job(const struct fxt_job *job)
+{
+	engine_job = *job;
+}
+
+static struct fxt_string engine_text(const char *text)
+{
+	return fxt_string_inline(text, strlen(text));
+}
+
+static size_t engine_job_arguments(struct fxt_argument arguments[4])
+{
+	const struct fxt_job *job = &engine_job;
+	size_t count = 0;
+
+	if (!job->has_rank)
+		return 0;
+	arguments[count++] = fxt_argument_uint32(engine_text(FXT_JOB_RANK), job->rank);
+	if (job->size > 0)
+		arguments[count++] = fxt_argument_uint32(engine_text(FXT_JOB_SIZE), job->size);
+	arguments[count++] = fxt_argument_string(engine_text(FXT_JOB_HOST), engine_text(job->host));
+	if (*job->name)
+		arguments[count++] = fxt_argument_string(engine_text(FXT_JOB_NAME), engine_text(job->name));
+	return count;
+}
+
+/* The smallest durable buffer has no room for the last words of the longest names, nor for
+ * the arguments beside them. */
+static bool engine_describe_process(struct fxt_engine *e)
+{
+	uint64_t record[64];
+	struct fxt_argument arguments[4];
+	size_t count = engine_job_arguments(arguments), bytes = strnlen(e->name, FXT_NAME_BYTES);
+
+	for (;;) {
+		size_t words = fxt_put_kernel_object(record, 64, FXT_OBJECT_PROCESS, e->process_koid,
+		        fxt_string_inline(e->name, bytes), arguments, count);
+
+		if (words > 0 && fxt_durable_write(e, record, words, true))
+			return true;
+		if (count > 0)
+			count--;
+		else if (bytes > 8)
+			bytes -= 8;
+		else
+			return false;
+	}
 }
 
 /* The names every trace uses, under the indices that the code knows them by. */
@@ -50,18 +103,7 @@ static bool engine_register_known(struct fxt_engine *e)
 	for (unsigned i = 1; i < FXT_KNOWN_STRINGS; i++)
 		if (fxt_string_register(e, known[i], strlen(known[i])) != i)
 			return false;
-	/* The smallest durable buffer has no room for the last words of the longest
-	 * names. */
-	size_t bytes = strnlen(e->name, FXT_NAME_BYTES);
-
-	do {
-		words = fxt_put_kernel_object(record, 32, FXT_OBJECT_PROCESS, e->process_koid,
-		        fxt_string_inline(e->name, bytes), NULL, 0);
-		if (fxt_durable_write(e, record, words, true))
-			return true;
-		bytes -= bytes < 8 ? bytes : 8;
-	} while (bytes > 0);
-	return false;
+	return engine_describe_process(e);
 }
 
 static void engine_unmap(struct fxt_engine *e)
@@ -205,6 +247,23 @@ static bool engine_take_config(struct fxt_engine *e)
 	return true;
 }
 
+/* In a parallel job the name has the rank, which tells apart processes of one program. */
+static void engine_name(struct fxt_engine *e, const char *name)
+{
+	static const char between[] = " rank ";
+	char rank[sizeof(between) + FXT_DIGITS_BYTES];
+	size_t more = 0;
+
+	if (engine_job.has_rank) {
+		memcpy(rank, between, sizeof(between) - 1);
+		more = sizeof(between) - 1;
+		more += fxt_put_digits(rank + more, engine_job.rank, 10);
+	}
+	size_t bytes = fxt_escape(e->name, sizeof(e->name) - more, name, strnlen(name, sizeof(e->name)));
+
+	memcpy(e->name + bytes, rank, more);
+}
+
 int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, const char *name)
 {
@@ -222,7 +281,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	 * nanosecond. */
 	e->step = (control->ticks_per_second + control->ticks_per_second / 10000) / 1000000000u + 1;
 	e->process_koid = control->process_koid;
-	fxt_escape(e->name, sizeof(e->name), name, strnlen(name, sizeof(e->name)));
+	engine_name(e, name);
 	e->pid = sys_getpid();
 	e->reclaim_at = 64;
 	control->slots_used = 0;

@@ -36,6 +36,7 @@
 #include "writer/shared/clock.h"
 #include "writer/shared/control_map.h"
 #include "function_table.h"
+#include "writer/shared/job.h"
 #include "reserve.h"
 #include "writer/shared/shared.h"
 #include "writer/shared/sys.h"
@@ -196,12 +197,16 @@ struct fxt_engine {
  * that its state does not allow changes nothing. Fuchsia's "bad state" is EBUSY here, its
  * "not initialized" EINVAL.
  *
+ * fxt_engine_set_job() sets the place in a parallel job of this process and of the children
+ * that it forks. Names and kernel objects of engines that are set up later have it.
+ *
  * fxt_engine_initialize() sets the engine up on memory that the manager prepared and that
  * no other provider uses. It checks the control memory and writes the buffer header, the
  * initialization record, the known strings and the process's kernel object. `name` names
  * the process. Returns 0; EINVAL: sizes or control memory are not as they must be; EBUSY:
  * it is set up already; ENOMEM. On failure nothing stays mapped.
  */
+void fxt_engine_set_job(const struct fxt_job *job);
 int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, const char *name);
 

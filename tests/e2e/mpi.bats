@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# Jobs of many processes: their names and facts, MPI's calls as spans, and one clock.
+
+load helpers
+
+setup_file()
+{
+	compiled_for_all launcher/counted
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	export OMPI_MCA_plm=isolated OMPI_MCA_btl=self,vader OMPI_MCA_mpi_yield_when_idle=1
+	export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+	export OMPI_MCA_hwloc_base_binding_policy=none
+}
+
+# needs_mpi: a machine on which a job of two ranks runs without fxt; mpicc and mpirun may be
+# there, and the name of the host unknown or shared memory too small.
+needs_mpi()
+{
+	local bare=$BATS_FILE_TMPDIR/bare
+
+	command -v mpicc >which && command -v mpirun >>which || skip "no Open MPI: tools/deps.sh viewer"
+	if [ ! -e "$bare.said" ]; then
+		mpicc -o "$bare" "$root/tests/programs/mpi/bare.c"
+		timeout 120 mpirun --oversubscribe -n 2 "$bare" >"$bare.said" 2>&1 || echo "status $?" >>"$bare.said"
+	fi
+	grep -qx 'the other rank is there' "$bare.said" && fails grep -q '^status' "$bare.said" ||
+		skip "mpirun does not work here: $(tail -n 3 "$bare.said")"
+}
+
+# job N PROGRAM...: a job of N ranks, each recorded into trace.RANK.fxt
+job()
+{
+	local ranks=$1
+
+	shift
+	timeout 120 mpirun --oversubscribe -n "$ranks" fxtrun "$@" 2>err || { cat err && return 1; }
+}
+
+# rank N SIZE VARIABLES...: records as a launcher with such variables would.
+as_rank()
+{
+	local rank=$1
+
+	shift
+	env "$@" fxtrun counted "1$rank" 2>"$rank.err"
+	fxt info "trace.$rank.fxt" >"$rank.info"
+}
+
+# facts TRACE: rank, size, host and job of each of its processes
+facts()
+{
+	fxt info --json "$1" |
+		jq -c '.traces[].tables[] | select(.name == "ranks").rows[] | [.rank, .size, .host, .job]'
+}
+
+@test "processes of a job have their rank in their name, and rank, size, host and job as facts" {
+	local host rank
+
+	host=$(uname -n)
+	as_rank 0 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 PMIX_RANK=0 PMIX_NAMESPACE=7.1
+	as_rank 1 PMI_RANK=1 PMI_SIZE=4 PMI_JOBID=kvs_7
+	as_rank 2 SLURM_PROCID=2 SLURM_STEP_NUM_TASKS=4 SLURM_JOB_ID=77
+	as_rank 3 PMIX_RANK=3 PMIX_NAMESPACE=7.1
+	grep -E "^process [0-9]+ \"counted rank 0\", rank 0 of 4 on \"$host\", job \"7.1\"$" 0.info
+	grep -E "^process [0-9]+ \"counted rank 1\", rank 1 of 4 on \"$host\", job \"kvs_7\"$" 1.info
+	grep -E "^process [0-9]+ \"counted rank 2\", rank 2 of 4 on \"$host\", job \"77\"$" 2.info
+	grep -E "^process [0-9]+ \"counted rank 3\", rank 3 on \"$host\", job \"7.1\"$" 3.info
+	for rank in 0 1 2 3; do
+		sound trace.$rank.fxt
+	done
+	# They stay in a merged trace, in parts of it, and whatever reads it.
+	fxt merge trace.?.fxt
+	sound merged.fxt
+	fxt cut --process 'counted rank 2' -o part.fxt merged.fxt
+	facts merged.fxt | sort >facts
+	printf '%s\n' "[0,4,\"$host\",\"7.1\"]" "[1,4,\"$host\",\"kvs_7\"]" "[2,4,\"$host\",\"77\"]" \
+		"[3,null,\"$host\",\"7.1\"]" | diff - facts
+	facts part.fxt | grep -Fx "[2,4,\"$host\",\"77\"]"
+	[ "$(fxt sql --csv "select process, rank, size, host, job, calls from processes where rank = 1" \
+		merged.fxt | tail -1)" = \
+		"rows,\"counted rank 1\",1,4,\"$host\",\"kvs_7\",12" ]
+}
+
+@test "a process without a launcher has no rank, and neither has a batch script of Slurm" {
+	fxtrun counted 3 2>err
+	SLURM_PROCID=0 SLURM_JOB_ID=77 fxtrun -o batch.fxt counted 3 2>err
+	OMPI_COMM_WORLD_RANK=x OMPI_COMM_WORLD_SIZE=4 fxtrun -o odd.fxt counted 3 2>err
+	for trace in trace batch odd; do
+		fxt info $trace.fxt >info
+		grep -E '^process [0-9]+ "counted"$' info
+		[ -z "$(facts $trace.fxt)" ]
+	done
+}
+
+@test "mpirun fxtrun: each rank has a trace of its own, with the calls that it made" {
+	needs_mpi
+	job 4 counted 5
+	for rank in 0 1 2 3; do
+		sound trace.$rank.fxt
+		[ "$(calls_of trace.$rank.fxt leaf)" = 5 ]
+		facts trace.$rank.fxt | grep "^\[$rank,4,"
+	done
+	[ "$(ls ./*.fxt | wc -l)" = 4 ]
+	# One recorder around the launcher has all ranks, too.
+	fxtrun -o all.fxt mpirun --oversubscribe -n 2 counted 5 2>err
+	facts all.fxt | cut -d, -f1,2 | sort | paste -sd ' ' | grep -Fx '[0,2 [1,2'
+}

@@ -1,0 +1,70 @@
+/* Finds the place of this process in a parallel job (job.h). Runs in programs before main(),
+ * so it uses nothing of libc that depends on the locale. */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include "sys.h"
+
+/*
+ * The variables of a launcher. A variable named `size` or `name` may be missing if it is
+ * NULL here; a rank without its `size` is no rank: Slurm sets SLURM_PROCID in a batch script
+ * too, which is one process of no step. PMIx alone does not say how many there are.
+ */
+static const struct launcher {
+	const char *rank, *size, *name;
+} launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
+        {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"}, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "PMI_JOBID"},
+        {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", NULL}, {"PMIX_RANK", NULL, "PMIX_NAMESPACE"}};
+
+static bool job_number(const char *text, uint32_t *number)
+{
+	uint64_t value = 0;
+
+	if (!text || !*text)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || value > UINT32_MAX / 10)
+			return false;
+		value = value * 10 + (uint64_t)(*text - '0');
+	}
+	*number = (uint32_t)value;
+	return value <= UINT32_MAX;
+}
+
+/* The scheduler's number of the job is what its users know. */
+static void job_take_name(struct fxt_job *job, const struct launcher *launcher)
+{
+	const char *name = getenv("SLURM_JOB_ID");
+
+	if (!name && launcher->name)
+		name = getenv(launcher->name);
+	for (size_t i = 0; name && name[i] && i + 1 < sizeof(job->name); i++)
+		job->name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+}
+
+static void job_take_host(struct fxt_job *job)
+{
+	struct utsname names;
+
+	if (sys_call(SYS_uname, &names, 0, 0, 0) == 0)
+		memcpy(job->host, names.nodename, strnlen(names.nodename, sizeof(job->host) - 1));
+}
+
+struct fxt_job fxt_job_find(void)
+{
+	struct fxt_job job = {.has_rank = false};
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers) && !job.has_rank; i++) {
+		const struct launcher *launcher = &launchers[i];
+
+		if (!job_number(getenv(launcher->rank), &job.rank) ||
+		        (launcher->size && !job_number(getenv(launcher->size), &job.size)))
+			continue;
+		job.has_rank = true;
+		job_take_name(&job, launcher);
+		job_take_host(&job);
+	}
+	return job;
+}

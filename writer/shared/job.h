@@ -1,0 +1,27 @@
+/*
+ * The place of this process in a parallel job (MPI, Slurm): its rank, how many ranks there
+ * are, the host, and the name of the job. Launchers say it in the environment.
+ */
+#ifndef FXT_WRITER_JOB_H
+#define FXT_WRITER_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Names of arguments of a process's kernel object. */
+#define FXT_JOB_RANK "rank"
+#define FXT_JOB_SIZE "size"
+#define FXT_JOB_HOST "host"
+#define FXT_JOB_NAME "job"
+
+struct fxt_job {
+	bool has_rank;
+	uint32_t rank, size; /* size 0: not known */
+	char host[65];       /* the kernel's limit */
+	char name[64];       /* "": not known; cut if it is longer */
+};
+
+/* Reads the environment, which must not change meanwhile. */
+struct fxt_job fxt_job_find(void);
+
+#endif
