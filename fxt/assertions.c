@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "reader/trace/duration.h"
+#include "reader/stats/async.h"
 #include "reader/stats/figures.h"
 #include "reader/stats/rank.h"
 #include "reader/trace/text.h"
@@ -20,6 +21,7 @@ struct fxt_assertion {
 	const char *text;
 	struct fxt_patterns function;
 	enum fxt_figure metric;
+	bool is_of_spans;        /* durations that programs say, or async spans */
 	bool is_above, is_equal; /* fails above the value or below it; fails at the value
 	                            itself */
 	uint64_t value;
@@ -35,6 +37,11 @@ struct fxt_assertion {
 
 static bool assertions_set_metric(struct fxt_assertion *rule, const char *name, size_t bytes)
 {
+	/* the words of others */
+	if (fxt_span_is((struct fxt_span){name, bytes}, "count"))
+		return fxt_figure_named(fxt_span("calls"), FXT_TO_LIMIT, &rule->metric);
+	if (fxt_span_is((struct fxt_span){name, bytes}, "mean"))
+		return fxt_figure_named(fxt_span("avg"), FXT_TO_LIMIT, &rule->metric);
 	return fxt_figure_named((struct fxt_span){name, bytes}, FXT_TO_LIMIT, &rule->metric);
 }
 
@@ -58,6 +65,12 @@ static const char *assertions_set_subject(struct fxt_assertion *rule, const char
 		snprintf(problem, sizeof(problem), "names no metric: %s of a function",
 		        fxt_figure_names(FXT_TO_LIMIT, NULL).text);
 		return problem;
+	}
+	if (fxt_begins_with((struct fxt_span){name, (size_t)(name_end - name)}, "span(") &&
+	        name_end[-1] == ')') {
+		rule->is_of_spans = true;
+		name += strlen("span(");
+		name_end--;
 	}
 	if ((size_t)(name_end - name) >= sizeof(copy))
 		return "has too long a name";
@@ -141,6 +154,36 @@ void fxt_assertions_free(struct fxt_assertions *a)
 
 /* ---- measuring ---- */
 
+/* The figure of the sums under key 1, in ns. Returns false if nothing was summed up. */
+static bool assertions_figure(const struct fxt_assertion *rule, const struct fxt_scan *scan,
+        const struct fxt_functions *all, double *value)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->items[i].name != 1 || all->items[i].of_tracer || all->items[i].calls == 0)
+			continue;
+		*value = fxt_function_figure(&all->items[i], scan, rule->metric);
+		return true;
+	}
+	return false;
+}
+
+/* The same for the async spans of these names. */
+static bool assertions_measure_asyncs(const struct fxt_assertion *rule, const struct fxt_scan *scan,
+        const bool *names, double *value, bool *is_whole)
+{
+	struct fxt_functions sums = {0};
+	struct fxt_asyncs asyncs;
+
+	*is_whole &= fxt_asyncs_read(&asyncs, scan);
+	fxt_asyncs_sum(&asyncs, names, false, &sums);
+	fxt_functions_to_ns(&sums, scan);
+	bool is_there = assertions_figure(rule, scan, &sums, value);
+
+	fxt_functions_free(&sums);
+	fxt_asyncs_free(&asyncs);
+	return is_there;
+}
+
 /* Measures a rule's metric over all matching functions together, in ns. Returns false if
  * there were no calls. */
 static bool assertions_measure(const struct fxt_assertion *rule, const struct fxt_scan *scan,
@@ -149,18 +192,17 @@ static bool assertions_measure(const struct fxt_assertion *rule, const struct fx
 	bool *names = fxt_query_filter_names(&rule->function, scan);
 	uint32_t *key_of = fxt_allocate(scan->tables.string_count * sizeof(*key_of));
 	struct fxt_functions all;
-	bool is_there = false;
+	bool is_there;
 
 	for (size_t i = 0; names && i < scan->tables.string_count; i++)
 		key_of[i] = names[i];
-	*is_whole = fxt_functions_read_all(
-	        &all, scan, &(struct fxt_grouping){.by = FXT_BY_NAME, .key_of = key_of}, times);
-	for (size_t i = 0; i < all.count; i++) {
-		if (all.items[i].name != 1 || all.items[i].of_tracer || all.items[i].calls == 0)
-			continue;
-		*value = fxt_function_figure(&all.items[i], scan, rule->metric);
-		is_there = true;
-	}
+	*is_whole = fxt_functions_read_all(&all, scan,
+	        &(struct fxt_grouping){
+	                .by = rule->is_of_spans ? FXT_BY_NAME_OF_SPAN : FXT_BY_NAME, .key_of = key_of},
+	        times);
+	is_there = assertions_figure(rule, scan, &all, value);
+	if (!is_there && names && rule->is_of_spans)
+		is_there = assertions_measure_asyncs(rule, scan, names, value, is_whole);
 	fxt_functions_free(&all);
 	free(key_of);
 	free(names);
@@ -215,7 +257,9 @@ static int assertions_verdict(const struct fxt_assertion *rule, const struct fxt
 
 	*reason = assertions_doubt(scan);
 	if (!is_there) {
-		*reason = *reason ? *reason : "the trace has no call of it";
+		*reason = *reason             ? *reason
+		          : rule->is_of_spans ? "the trace has no such span"
+		                              : "the trace has no call of it";
 		return FXT_UNKNOWN;
 	}
 	if (isnan(value)) {

@@ -18,7 +18,9 @@ struct fxt_assertions {
 	const struct fxt_options *options; /* the choice that all traces have in common */
 };
 
-/* Adds a rule: FUNCTION.METRIC OPERATOR VALUE or METRIC(FUNCTION) OPERATOR VALUE. A
+/* Adds a rule: FUNCTION.METRIC OPERATOR VALUE or METRIC(FUNCTION) OPERATOR VALUE. For
+ * FUNCTION, span(NAME) is the durations of that name that programs say or, if there are
+ * none, the async spans. A
  * value with a sign, such as +5%, is relative. Returns NULL, or a phrase that says what
  * is wrong with the rule. */
 const char *fxt_assertions_add(struct fxt_assertions *a, const char *rule);

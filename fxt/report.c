@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "asyncs.h"
 #include "lines.h"
 #include "options.h"
 #include "reader/time/switches.h"
@@ -60,6 +61,7 @@ struct report_command {
 	enum fxt_group group;
 	const char *argument; /* for FXT_GROUP_ARGUMENT */
 	bool by_thread;
+	bool is_whole;                 /* all of the trace could be read again */
 	struct fxt_lines lines;        /* from the options, completed for each trace */
 	const struct fxt_scan *scan;   /* the trace that is reported */
 	struct fxt_groups grouping;    /* of that trace */
@@ -239,8 +241,10 @@ static void report_trace(struct report_command *c, const struct trace *trace, co
 		report_threads(c, trace);
 	} else {
 		fxt_lines_print(&c->lines, &trace->all, NULL, false);
-		if (c->group == FXT_GROUP_FUNCTION)
+		if (c->group == FXT_GROUP_FUNCTION) {
 			fxt_lines_print(&c->lines, &trace->all, NULL, true);
+			c->is_whole &= fxt_asyncs_print(c->scan, c->lines.limit);
+		}
 	}
 	if (trace->calls == 0 && fxt_query_filter_is_all(&c->wanted.choice) && !fxt_lacks_calls(c->scan))
 		fxt_print_note("no calls are in the trace: is the program compiled with " FXT_INSTRUMENTING
@@ -281,7 +285,6 @@ static int report_answer(void *state, const char *name, struct fxt_scan *scanned
 {
 	struct report_command *c = state;
 	struct trace trace = {0};
-	bool is_whole;
 
 	c->scan = scanned;
 	if ((c->lines.is_corrected && !report_has_cost(c, name)) || !report_group(c, name))
@@ -293,7 +296,7 @@ static int report_answer(void *state, const char *name, struct fxt_scan *scanned
 	if (c->lines.is_corrected)
 		c->lines.cost = c->scan->cost;
 	trace.threads = fxt_functions_read(
-	        c->scan, &c->grouping.grouping, &c->times, fxt_walk_workers(c->scan), &is_whole);
+	        c->scan, &c->grouping.grouping, &c->times, fxt_walk_workers(c->scan), &c->is_whole);
 	report_sum_up(c, &trace);
 	report_trace(c, &trace, name);
 	for (size_t i = 0; i < c->scan->thread_count; i++)
@@ -301,7 +304,7 @@ static int report_answer(void *state, const char *name, struct fxt_scan *scanned
 	free(trace.threads);
 	fxt_functions_free(&trace.all);
 	fxt_groups_free(&c->grouping);
-	return fxt_report_changed(name, is_whole);
+	return fxt_report_changed(name, c->is_whole);
 }
 
 /* ---- the command ---- */

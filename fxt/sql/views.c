@@ -27,5 +27,13 @@ const struct fxt_sql_view fxt_sql_views[] = {
                 "max(thread) FILTER (WHERE kind = 'begin') AS from_thread, "
                 "max(tid) FILTER (WHERE kind = 'end') AS to_tid, "
                 "max(thread) FILTER (WHERE kind = 'end') AS to_thread FROM flow_events GROUP BY flow, pid"},
+        {"async_spans", "asynchronous spans: when each began and ended",
+                "SELECT async_id, name, category, min(time) FILTER (WHERE kind = 'async begin') AS start, "
+                "max(time) FILTER (WHERE kind = 'async end') AS end, "
+                "max(time) FILTER (WHERE kind = 'async end') - "
+                "min(time) FILTER (WHERE kind = 'async begin') AS duration, "
+                "max(tid) FILTER (WHERE kind = 'async begin') AS from_tid, "
+                "max(tid) FILTER (WHERE kind = 'async end') AS to_tid FROM events "
+                "WHERE kind LIKE 'async %' GROUP BY name, category, async_id, pid"},
         {0},
 };

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "events.h"
 #include "nearest.h"
-#include "walk.h"
 
 enum operation { EQUAL, UNEQUAL, BELOW, AT_MOST, ABOVE, AT_LEAST, LIKE, THERE };
 
@@ -338,50 +338,13 @@ static void nearest_record(
 	}
 }
 
-static void arguments_enter(void *state, struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
-static void arguments_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
-static void arguments_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
-{
-	(void)state;
-	(void)slice;
-	(void)parent;
-}
-
-/* Hands out all records but plain calls, the last one first. Returns false if not all of
- * the file could be read again. */
-static bool arguments_walk(const struct fxt_scan *scan, struct search *search,
-        void (*record)(void *, struct fxt_walker *, const struct fxt_view *, uint64_t))
-{
-	const struct fxt_visitor visitor = {
-	        .enter = arguments_enter, .leave = arguments_leave, .leaf = arguments_leaf, .record = record};
-	struct fxt_walker walker;
-
-	fxt_walk_begin(&walker, scan);
-	walker.filter = NULL;
-	walker.takes_records = walker.omits_plain = true;
-	while (fxt_walk_step(&walker, &visitor, search)) {
-	}
-	fxt_walk_end(&walker);
-	return !walker.is_short;
-}
-
 static void conditions_explain(
         const struct fxt_condition *c, const struct fxt_scan *scan, char *error, size_t error_bytes)
 {
 	struct fxt_nearest nearest = fxt_nearest(fxt_span(c->name));
 	struct search search = {.nearest = &nearest, .seen = fxt_allocate(scan->tables.string_count)};
 
-	arguments_walk(scan, &search, nearest_record);
+	fxt_events_read(scan, nearest_record, &search);
 	if (nearest.best.bytes > 0)
 		snprintf(error, error_bytes, "no event has an argument '%s'; did you mean '%.*s'?", c->name,
 		        (int)nearest.best.bytes, nearest.best.data);
@@ -399,7 +362,7 @@ bool fxt_conditions_find(const struct fxt_conditions *conditions, const struct f
 
 	for (size_t i = 0; i < conditions->count; i++)
 		conditions->items[i].is_known = false;
-	arguments_walk(scan, &search, conditions_record);
+	fxt_events_read(scan, conditions_record, &search);
 	for (size_t i = 0; i < search.count / 2; i++) {
 		uint64_t record = search.records[i];
 
@@ -423,7 +386,7 @@ bool fxt_values_read(struct fxt_values *values, const struct fxt_scan *scan, con
 
 	*values = (struct fxt_values){.text_count = FXT_NOTHING + 1, .text_room = 4};
 	values->texts = fxt_allocate(values->text_room * sizeof(*values->texts));
-	bool is_whole = arguments_walk(scan, &search, values_record);
+	bool is_whole = fxt_events_read(scan, values_record, &search);
 
 	for (size_t i = 0; i < values->count / 2; i++) {
 		struct fxt_value_of_record item = values->items[i];

@@ -117,6 +117,7 @@ struct fxt_scan {
 	        unknown;                /* malformed records cannot be read, those of an unknown kind are
 	                                       * skipped */
 	uint64_t ends_without_begin;    /* left out too */
+	uint32_t event_types;           /* a bit for each type of event that the trace has */
 	uint64_t records_lost;          /* sums reported by the tracer's slices and events:
 	                                   records that found no room; and one for each
 	                                   provider that does not say how many

@@ -59,6 +59,7 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 	fxt_scan_on_record_in_block(s->block, slice.start, slice.start);
 	if (slice.category == scan->tracer_category)
 		scan_on_loss(scan, view);
+	scan->event_types |= 1u << view->event.type;
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
 		if (slice.category == scan->tracer_category && slice.name == scan->waited_name &&

@@ -68,6 +68,23 @@ static inline void functions_add_time(struct fxt_function *f, uint64_t time)
 	fxt_histogram_add(&f->times, time);
 }
 
+void fxt_functions_add_call(struct fxt_functions *functions, uint32_t key, uint64_t time, bool is_open)
+{
+	uint32_t at = functions_find(functions, key, false); /* may move the items */
+	struct fxt_function *f = &functions->items[at];
+
+	if (f->calls > 0)
+		functions_add_time(f, time);
+	f->calls++;
+	f->outermost_calls++;
+	f->open += is_open;
+	f->sum += time;
+	f->total += time;
+	f->self += time;
+	f->min = time < f->min ? time : f->min;
+	f->max = time > f->max ? time : f->max;
+}
+
 static void functions_add_times(struct fxt_function *sum, const struct fxt_function *f)
 {
 	uint64_t recorded = functions_recorded(f), summed = functions_recorded(sum);
@@ -175,6 +192,7 @@ struct sums {
 	/* the thread of the current slices */
 	struct fxt_functions *thread;
 	uint32_t thread_key;
+	uint32_t function_category;
 	bool has_waits, has_cpu;
 	struct fxt_interval_reader waited, cpu[FXT_CPU_STATES];
 	/* Between these two moments the thread was in a single state; FXT_CPU_STATES: in
@@ -222,6 +240,8 @@ static inline uint32_t functions_key(
 		return slice->name;
 	if (grouping->by == FXT_BY_NAME)
 		return grouping->key_of[slice->name];
+	if (grouping->by == FXT_BY_NAME_OF_SPAN)
+		return slice->category == sums->function_category ? SKIPPED : grouping->key_of[slice->name];
 	if (grouping->by == FXT_BY_VALUE)
 		return fxt_values_of(grouping->values, slice->offset);
 	return grouping->by == FXT_BY_CATEGORY ? slice->category : sums->thread_key;
@@ -414,7 +434,7 @@ bool fxt_functions_have_elided(const struct fxt_scan *scan, const struct fxt_gro
 	const struct fxt_filter *filter = scan->filter;
 
 	return scan->records_overwritten == 0 && !(scan->cut.what & (FXT_CUT_TIME | FXT_CUT_FUNCTIONS)) &&
-	       !(grouping && grouping->by >= FXT_BY_VALUE) &&
+	       !(grouping && (grouping->by >= FXT_BY_VALUE || grouping->by == FXT_BY_NAME_OF_SPAN)) &&
 	       (!filter || (!filter->under && filter->from == 0 && filter->to == UINT64_MAX &&
 	                           filter->least == 0 && !filter->records));
 }
@@ -486,6 +506,7 @@ struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const stru
 
 	for (unsigned i = 0; i < workers; i++) {
 		sums[i].grouping = grouping ? grouping : &by_function;
+		sums[i].function_category = scan->call_category;
 		sums[i].times = times;
 		sums[i].threads = fxt_allocate(scan->thread_count * sizeof(*sums[i].threads));
 	}

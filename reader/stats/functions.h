@@ -69,7 +69,8 @@ struct fxt_functions {
 struct fxt_grouping {
 	enum {
 		FXT_BY_FUNCTION,
-		FXT_BY_NAME, /* by key_of[function's name] */
+		FXT_BY_NAME,         /* by key_of[function's name] */
+		FXT_BY_NAME_OF_SPAN, /* the same, of durations that are no calls of functions */
 		FXT_BY_CATEGORY,
 		FXT_BY_THREAD, /* by key_of[thread] */
 		FXT_BY_VALUE,  /* by the value of an argument */
@@ -106,6 +107,9 @@ bool fxt_function_has_total_cpu(const struct fxt_function *function);
 /* True if the sums of a grouping, which may be NULL, include the elided calls that were
  * chosen. */
 bool fxt_functions_have_elided(const struct fxt_scan *scan, const struct fxt_grouping *grouping);
+
+/* Adds something that lasted to the sums of a key, as a call that is in no other one. */
+void fxt_functions_add_call(struct fxt_functions *functions, uint32_t key, uint64_t time, bool is_open);
 
 /* Adds the functions of a thread, or of another worker, to others. */
 void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *functions);

@@ -1,0 +1,167 @@
+#include "counters.h"
+
+#include <stdlib.h>
+#include "reader/slices/events.h"
+
+/* What a counter is found by. */
+static bool counters_is_same(const struct fxt_counter *a, const struct fxt_counter *b)
+{
+	return a->process == b->process && a->id == b->id && a->name == b->name &&
+	       a->category == b->category && fxt_spans_equal(a->series, b->series);
+}
+
+static struct fxt_counter *counters_find(struct fxt_counters *counters, const struct fxt_counter *wanted)
+{
+	uint32_t hash = fxt_hash_word(wanted->id ^ (uint64_t)fxt_hash_word(wanted->process) << 32 ^
+	                              fxt_hash_word((uint64_t)wanted->name << 32 | wanted->category)) ^
+	                fxt_hash_bytes(wanted->series.data, wanted->series.bytes);
+	char *series;
+
+	for (struct fxt_probe probe = fxt_probe(&counters->index, hash);
+	        fxt_probe_next(&counters->index, &probe);)
+		if (counters_is_same(&counters->items[probe.id], wanted))
+			return &counters->items[probe.id];
+	fxt_index_add(&counters->index, hash, (uint32_t)counters->count);
+	fxt_make_room(counters->items, counters->count, counters->room);
+	/* an inline name is gone once its block is */
+	series = fxt_allocate(wanted->series.bytes + 1);
+	if (wanted->series.bytes > 0)
+		memcpy(series, wanted->series.data, wanted->series.bytes);
+	counters->items[counters->count] = *wanted;
+	counters->items[counters->count].series.data = series;
+	return &counters->items[counters->count++];
+}
+
+static bool counters_value(const struct fxt_argument *argument, long double *value)
+{
+	uint64_t word = argument->value.word;
+	double number;
+
+	switch (argument->type) {
+	case FXT_ARGUMENT_INT32:
+		*value = (int32_t)word;
+		return true;
+	case FXT_ARGUMENT_INT64:
+		*value = (int64_t)word;
+		return true;
+	case FXT_ARGUMENT_UINT32:
+	case FXT_ARGUMENT_UINT64:
+		*value = word;
+		return true;
+	case FXT_ARGUMENT_DOUBLE:
+		memcpy(&number, &word, sizeof(number));
+		*value = number;
+		return number == number;
+	default:
+		return false;
+	}
+}
+
+/* Records come from the last to the first, and those of several threads in no order of
+ * time. Of equal times, the last in the file counts as the later. */
+static void counters_add(const struct fxt_scan *scan, struct fxt_counter *c, struct fxt_counter_sample sample)
+{
+	uint64_t length = scan->end - scan->start, since = sample.time - scan->start;
+	size_t bin = length > 0 && since < length
+	                     ? (size_t)((unsigned __int128)since * FXT_COUNTER_BINS / length)
+	                     : FXT_COUNTER_BINS - 1;
+
+	if (c->samples == 0)
+		*c = (struct fxt_counter){c->process, c->id, c->name, c->category, c->series, 0, sample,
+		        sample, sample.value, sample.value, 0, {{0}}, {0}};
+	c->samples++;
+	c->sum += sample.value;
+	if (sample.time <= c->first.time)
+		c->first = sample;
+	if (sample.time > c->last.time)
+		c->last = sample;
+	if (sample.value < c->min)
+		c->min = sample.value;
+	if (sample.value > c->max)
+		c->max = sample.value;
+	if (!c->has_bin[bin] || sample.time > c->bins[bin].time)
+		c->bins[bin] = sample;
+	c->has_bin[bin] = true;
+}
+
+static void counters_record(
+        void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_counters *counters = state;
+	const struct fxt_scan *scan = walker->scan;
+	struct fxt_tables *t = &walker->tables;
+	struct fxt_argument argument;
+	struct fxt_view heap;
+
+	if (fxt_view_heap_counters(view, &heap))
+		view = &heap;
+	if (view->type != FXT_RECORD_EVENT || view->event.type != FXT_EVENT_COUNTER)
+		return;
+	struct fxt_slice slice = fxt_scan_slice(scan, t, view, offset);
+	struct fxt_arguments arguments = view->arguments;
+	struct fxt_counter_sample sample = {.time = slice.start};
+
+	if (!fxt_events_shows(scan, slice.thread, slice.name, offset) ||
+	        !fxt_filter_has_time(scan->filter, slice.start))
+		return;
+	while (fxt_next_argument(&arguments, &argument)) {
+		struct fxt_counter wanted = {.process = t->threads[slice.thread].process,
+		        .id = view->event.extra,
+		        .name = slice.name,
+		        .category = slice.category,
+		        .series = fxt_tables_text(t, argument.name)};
+
+		if (counters_value(&argument, &sample.value))
+			counters_add(scan, counters_find(counters, &wanted), sample);
+	}
+}
+
+static int counters_compare(const void *left, const void *right, void *state)
+{
+	const struct fxt_span *strings = state;
+	const struct fxt_counter *a = left, *b = right;
+	int by_name = fxt_spans_compare(strings[a->name], strings[b->name]);
+	int by_category = fxt_spans_compare(strings[a->category], strings[b->category]);
+
+	if (by_name || by_category)
+		return by_name ? by_name : by_category;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return fxt_spans_compare(a->series, b->series);
+}
+
+bool fxt_counters_read(struct fxt_counters *counters, const struct fxt_scan *scan)
+{
+	*counters = (struct fxt_counters){0};
+	bool is_whole = fxt_events_read(scan, counters_record, counters);
+
+	if (counters->count > 1)
+		qsort_r(counters->items, counters->count, sizeof(*counters->items), counters_compare,
+		        scan->tables.strings);
+	return is_whole;
+}
+
+void fxt_counter_levels(const struct fxt_counter *c, int levels, int level_of[FXT_COUNTER_BINS])
+{
+	int level = -1;
+
+	for (size_t i = 0; i < FXT_COUNTER_BINS; i++) {
+		if (c->has_bin[i])
+			level = c->max > c->min ? (int)((c->bins[i].value - c->min) / (c->max - c->min) *
+			                                          (levels - 1) +
+			                                  0.5L)
+			                        : 0;
+		level_of[i] = level;
+	}
+}
+
+void fxt_counters_free(struct fxt_counters *counters)
+{
+	for (size_t i = 0; i < counters->count; i++)
+		free((char *)(uintptr_t)counters->items[i].series.data);
+	free(counters->items);
+	fxt_index_free(&counters->index);
+	*counters = (struct fxt_counters){0};
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# Async spans and counters as fxt shows them. The truth is what the programs print of them.
+
+load helpers
+
+setup_file()
+{
+	cd "$BATS_FILE_TMPDIR"
+	${CC:-cc} -O2 -pthread -I"$root/include" -o spans "$root/tests/programs/trace_h/spans.c"
+	fxtrun -o trace.fxt ./spans >printed
+	fxtrun -o server.fxt "$build/examples/server" >served
+}
+
+setup()
+{
+	cd "$BATS_FILE_TMPDIR" || return 1
+	read -r spans open others least most sum last <printed
+}
+
+@test "fxt report has async spans by name and category, with those that are open" {
+	diff <(fxt report --csv trace.fxt | rows async_spans category name spans open | sort) - <<-END
+		db	request	$others	0
+		http	long	1	0
+		http	request	$spans	$open
+	END
+	fxt report trace.fxt >report
+	grep -E " $spans .* $open +request \[http\]$" report
+	grep -E ' request \[db\]$' report
+	grep -E ' long$' report
+	grep -Fx '1 async span ended without a begin' report
+	# A condition on arguments is about the begin.
+	[ "$(fxt report --csv --where 'i>=40' trace.fxt | rows async_spans name spans)" = "request	$((spans - 40))" ]
+	[ "$(fxt report --csv server.fxt | rows async_spans name spans)" = "request	$(awk '/^requests/ { print $2 }' served)" ]
+}
+
+@test "fxt sql has async_spans, with the same numbers" {
+	[ "$(fxt sql --csv "select count(*), sum(end is null), min(duration) >= 0 from async_spans where name = 'request' and category = 'http'" trace.fxt | tail -1)" = "rows,$spans,$open,1" ]
+	[ "$(fxt sql --csv "select duration >= 20000000 from async_spans where name = 'long'" trace.fxt | tail -1)" = rows,1 ]
+}
+
+@test "fxt counters has samples, first, last, min, max and mean, and draws them" {
+	diff <(fxt counters --csv trace.fxt | rows counters name series samples first last min max | grep -v '^heap') - <<-END
+		cache	double	$spans	-100	$(awk "BEGIN { print $last * 2.5 }")	$(awk "BEGIN { print $least * 2.5 }")	$(awk "BEGIN { print $most * 2.5 }")
+		cache	level	$spans	-40	$last	$least	$most
+	END
+	[ "$(fxt counters --csv trace.fxt | rows counters series mean | awk '$1 == "level" { printf "%.6f", $2 }')" = \
+		"$(awk "BEGIN { printf \"%.6f\", $sum / $spans }")" ]
+	[ "$(fxt counters --csv server.fxt | rows counters name samples | awk '$1 == "queue" { n += $2 } END { print n }')" = \
+		"$(awk '/^changes/ { print $2 }' served)" ]
+	fxt counters server.fxt >text
+	grep -E 'queue 0 waiting \[server\] .*█' text
+	[ "$(fxt counters --csv -f cache trace.fxt | rows counters series | sort | tr '\n' ' ')" = 'double level ' ]
+}
+
+@test "fxt check has limits for spans: durations and async spans" {
+	local status=0
+
+	fxt check --fail-if="span(request).count > $((spans + others))" --fail-if="span(request).calls < $((spans + others))" \
+		--fail-if='span(long).min < 20ms' --fail-if='span(sleeps).mean < 20ms' --fail-if='total(span(long)) < 20ms' trace.fxt
+	for rule in 'span(long).p99 >= 20ms' 'span(long).max > 19ms' 'span(sleeps).p50 >= 20ms' "span(request).count >= $((spans + others))"; do
+		status=0
+		fxt check --fail-if="$rule" trace.fxt || status=$?
+		[ "$status" = 4 ] || { echo "$rule: $status" && return 1; }
+	done
+	status=0
+	fxt check --fail-if='span(nothing).p99 > 1ms' trace.fxt || status=$?
+	[ "$status" = 3 ]
+	# The function of the same name does not count, only what it says.
+	fxt check --fail-if='span(handle).count > 60' --fail-if='calls(handle) < 120' server.fxt
+}
