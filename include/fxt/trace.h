@@ -501,6 +501,26 @@ FXT_INLINE_ struct fxt_trace_value fxt_trace_itself_(struct fxt_trace_value valu
 		FXT_EVENT_(0, category, name, 0, __VA_ARGS__);                                           \
 	} while (0)
 
+/* A piece of a task begins or ends: its duration, its span and its arrow. */
+#define FXT_TASK_STARTS_(flow, category, name, id, ...)         \
+	do {                                                    \
+		uint64_t fxt_task_ = (id);                      \
+		FXT_EVENT_(2, category, name, 0, __VA_ARGS__);  \
+		FXT_EVENT_(5, category, name, fxt_task_, 0);    \
+		FXT_EVENT_(flow, category, name, fxt_task_, 0); \
+	} while (0)
+#define FXT_TASK_STOPS_(category, name, id, ...)               \
+	do {                                                   \
+		FXT_EVENT_(7, category, name, id, 0);          \
+		FXT_EVENT_(3, category, name, 0, __VA_ARGS__); \
+	} while (0)
+#define FXT_TASK_ENDS_(category, name, id, ...)                          \
+	do {                                                             \
+		uint64_t fxt_task_ = (id);                               \
+		FXT_EVENT_(10, category, name, fxt_task_, 0);            \
+		FXT_TASK_STOPS_(category, name, fxt_task_, __VA_ARGS__); \
+	} while (0)
+
 FXT_INLINE_ void fxt_trace_span_end_(struct fxt_trace_span *span)
 {
 	if (__builtin_expect(span->begin != 0, 0))
@@ -604,6 +624,13 @@ FXT_INLINE_ void fxt_trace_declare_(const char *name, const char *description)
 #define FXT_FLOW_BEGIN(...) FXT_EVENT_(8, __VA_ARGS__, 0)
 #define FXT_FLOW_STEP(...)  FXT_EVENT_(9, __VA_ARGS__, 0)
 #define FXT_FLOW_END(...)   FXT_EVENT_(10, __VA_ARGS__, 0)
+/* (category, name, id, arguments...): a task that threads run in pieces. Each piece is a
+ * duration of its thread, the pieces of one task are one row of async spans, and arrows lead
+ * from piece to piece. */
+#define FXT_TASK_BEGIN(...)   FXT_TASK_STARTS_(8, __VA_ARGS__, 0)
+#define FXT_TASK_SUSPEND(...) FXT_TASK_STOPS_(__VA_ARGS__, 0)
+#define FXT_TASK_RESUME(...)  FXT_TASK_STARTS_(9, __VA_ARGS__, 0)
+#define FXT_TASK_END(...)     FXT_TASK_ENDS_(__VA_ARGS__, 0)
 /* (category, name, data, bytes, arguments...): data at a moment; (category, name, data,
  * bytes): data alone. At most 32000 bytes. */
 #define FXT_BLOB_EVENT(...) FXT_BLOB_EVENT_(__VA_ARGS__, 0)
@@ -637,6 +664,10 @@ FXT_INLINE_ void fxt_trace_declare_(const char *name, const char *description)
 #define FXT_FLOW_BEGIN(...)             (void)0
 #define FXT_FLOW_STEP(...)              (void)0
 #define FXT_FLOW_END(...)               (void)0
+#define FXT_TASK_BEGIN(...)             (void)0
+#define FXT_TASK_SUSPEND(...)           (void)0
+#define FXT_TASK_RESUME(...)            (void)0
+#define FXT_TASK_END(...)               (void)0
 #define FXT_BLOB_EVENT(...)             (void)0
 #define FXT_BLOB_ATTACHMENT(...)        (void)0
 #define FXT_USERSPACE_OBJECT(...)       (void)0

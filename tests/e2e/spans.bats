@@ -68,3 +68,60 @@ setup()
 	# The function of the same name does not count, only what it says.
 	fxt check --fail-if='span(handle).count > 60' --fail-if='calls(handle) < 120' server.fxt
 }
+
+# tasks_are TASKS PIECES TRACE: each piece is a duration and an async span, and flows join them.
+tasks_are()
+{
+	fxt check "$3"
+	decode check "$3"
+	diff <(python3 "$root/tests/independent/saiddecode.py" counts "$3" | grep -P '\ttask\t' | cut -f1,4) <(sort <<-END
+		async begin	$2
+		async end	$2
+		begin	$2
+		end	$2
+		flow begin	$1
+		flow end	$1
+		flow step	$(($2 - $1))
+	END
+	) && [ "$(fxt report --csv "$3" | rows async_spans name spans open)" = "task	$2	0" ]
+}
+
+@test "a task's pieces are durations, one row of async spans, and joined by flows" {
+	cat >task.c <<-'END'
+		#include <fxt/trace.h>
+		#include <pthread.h>
+		static uint64_t id;
+		static void *resumes(void *unused)
+		{
+			FXT_TASK_RESUME("pool", "task", id);
+			FXT_TASK_SUSPEND("pool", "task", id, "why", "io");
+			return unused;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			id = FXT_NONCE();
+			FXT_TASK_BEGIN("pool", "task", id, "n", 1);
+			FXT_TASK_SUSPEND("pool", "task", id);
+			for (int i = 0; i < 3; i++) {
+				pthread_create(&thread, NULL, resumes, NULL);
+				pthread_join(thread, NULL);
+			}
+			FXT_TASK_RESUME("pool", "task", id);
+			FXT_TASK_END("pool", "task", id);
+			return 0;
+		}
+	END
+	${CC:-cc} -Wall -Wextra -Werror -pthread -I"$root/include" -o task task.c
+	${CC:-cc} -DFXT_NTRACE -pthread -I"$root/include" -o untraced task.c
+	fxtrun -o task.fxt ./task
+	tasks_are 1 5 task.fxt
+}
+
+@test "a C++20 coroutine whose promise derives from the example's is a task" {
+	echo '#include <coroutine>' >probe.cc
+	c++ -std=c++20 -fcoroutines -c -o probe.o probe.cc 2>/dev/null || skip "this compiler has no coroutines"
+	c++ -O2 -std=c++20 -fcoroutines -pthread -I"$root/include" -o coroutines "$root/examples/bindings/coroutines.cc"
+	fxtrun -o coroutines.fxt ./coroutines >coroutines.out
+	tasks_are "$(awk '/^tasks/ { print $2 }' coroutines.out)" "$(awk '/^pieces/ { print $2 }' coroutines.out)" coroutines.fxt
+}
