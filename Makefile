@@ -3,6 +3,7 @@
 #: make pictures      draws the pictures in README.md anew (with chromium, tmux and aha)
 #: make manual        prints the examples of the manual pages anew, from the traces in doc/manual
 #: make test          sets everything up, builds, runs all tests, checks the formatting
+#: make mpi           libfxtmpi.so, which records calls of MPI; for the MPI that mpicc (MPICC=) compiles for
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
 #: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again;
@@ -70,7 +71,7 @@ rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 fuzz_src       := $(wildcard tests/fuzz/fuzz_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
 folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) perfetto symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) wrapper examples bench \
-                  include/fxt tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
+                  include/fxt mpi tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 # The names under which builds look for a compiler.
@@ -96,6 +97,14 @@ all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt $(O)/fxt-cc $(O)/fxt-c
 # satisfies.
 $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src))
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,initfirst,-z,now,-z,relro,-z,defs,-z,separate-code,--exclude-libs,ALL -Wl,--section-start=.agent_thunks=0x800000 -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
+
+# It has MPI's library with it wherever it is loaded: its functions would otherwise call nothing in a program that loads MPI late.
+MPICC   ?= mpicc
+.PHONY: mpi
+mpi: $(O)/libfxtmpi.so
+$(O)/libfxtmpi.so: $(wildcard mpi/*.[ch]) include/fxt/trace.h
+	$(Q)mkdir -p $(@D)
+	$(call say,MPICC,$@)$(MPICC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) -shared -Wl,--no-as-needed -Wl,-soname,libfxtmpi.so -o $@ $(filter %.c,$^) -lpthread
 
 # The libraries of Debian that the archives need.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread

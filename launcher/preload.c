@@ -1,8 +1,10 @@
 #include "preload.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "writer/shared/shared.h"
 
@@ -41,6 +43,55 @@ int fxt_preload_find(char path[PATH_MAX], char *error, size_t error_bytes)
 	return -1;
 }
 
+/* Runs in the child: the loader prints the libraries of the program, and does not begin
+ * it. */
+static void preload_print_libraries(const char *program, int output)
+{
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (nowhere >= 0 && setenv("LD_TRACE_LOADED_OBJECTS", "1", 1) == 0 &&
+	        dup2(nowhere, STDIN_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0 &&
+	        dup2(output, STDOUT_FILENO) >= 0)
+		execl(program, program, (char *)NULL);
+	_exit(127);
+}
+
+static bool preload_uses_mpi(const char *program)
+{
+	static const char library[] = "\tlibmpi";
+	bool is_used = false;
+	char line[PATH_MAX + 256];
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	pid = fork();
+	if (pid == 0)
+		preload_print_libraries(program, ends[1]);
+	close(ends[1]);
+	FILE *lines = fdopen(ends[0], "r");
+
+	while (lines && fgets(line, sizeof(line), lines))
+		is_used |= strncmp(line, library, strlen(library)) == 0;
+	if (lines)
+		fclose(lines);
+	else
+		close(ends[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return is_used;
+}
+
+void fxt_preload_find_mpi(char path[PATH_MAX], const char *agent, const char *program)
+{
+	const char *slash = strrchr(agent, '/');
+
+	if (snprintf(path, PATH_MAX, "%.*s/" FXT_MPI_FILE, (int)(slash - agent), agent) >= PATH_MAX ||
+	        access(path, R_OK) != 0 || !fxt_preload_can_hold(path) || !preload_uses_mpi(program))
+		*path = 0;
+}
+
 bool fxt_preload_can_hold(const char *path)
 {
 	return !path[strcspn(path, ": \t\n\v\f\r$")];
@@ -72,12 +123,13 @@ void fxt_preload_unlink(const char *directory)
 	unlink(link);
 }
 
-int fxt_preload_environment(const char *agent, const char *socket_path)
+int fxt_preload_environment(const char *agent, const char *mpi, const char *socket_path)
 {
 	const char *others = getenv("LD_PRELOAD"), *wishes = getenv("ASAN_OPTIONS");
 	char *list, *asan;
 
-	if (asprintf(&list, "%s%s%s", agent, others && *others ? ":" : "", others ? others : "") < 0)
+	if (asprintf(&list, "%s%s%s%s%s", agent, *mpi ? ":" : "", mpi, others && *others ? ":" : "",
+	            others ? others : "") < 0)
 		return ENOMEM;
 	if (setenv("LD_PRELOAD", list, 1) != 0 || setenv(FXT_SOCKET_ENVIRONMENT, socket_path, 1) != 0)
 		return errno;

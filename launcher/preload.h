@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #define FXT_AGENT_FILE "libfxtagent.so"
+#define FXT_MPI_FILE   "libfxtmpi.so" /* records calls of MPI (mpi/) */
 
 /*
  * Finds libfxtagent.so: at FXT_AGENT if that is set, else in the folder of fxtrun's
@@ -27,10 +28,15 @@ int fxt_preload_link(char path[PATH_MAX], const char *directory);
 /* Removes the link, if one was made. */
 void fxt_preload_unlink(const char *directory);
 
-/* Sets the variables for loading the agent, before all other libraries to preload, and for
- * the agent to find the session. Call it in the child, before exec: it changes the caller's
+/* Stores the path of libfxtmpi.so in path[PATH_MAX] if it is beside the agent, whose path is
+ * `agent`, and the program at path `program` is linked with MPI's library, itself or by
+ * another library; else "". Only then does it run the loader, to ask for the libraries. */
+void fxt_preload_find_mpi(char path[PATH_MAX], const char *agent, const char *program);
+
+/* Sets the variables for loading the agent, and `mpi` unless that is "", before all other
+ * libraries to preload, and for the agent to find the session. Call it in the child, before exec: it changes the caller's
  * environment. Returns 0, or an errno value. */
-int fxt_preload_environment(const char *agent, const char *socket_path);
+int fxt_preload_environment(const char *agent, const char *mpi, const char *socket_path);
 
 /* True if LD_PRELOAD can hold the path. */
 bool fxt_preload_can_hold(const char *path);

@@ -29,6 +29,7 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 		return result;
 	if (fxt_preload_find(run->agent, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
+	fxt_preload_find_mpi(run->mpi, run->agent, run->target);
 	if (options->calibrate && fxt_calibrate(&run->call_cost, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	/* The output comes last, because opening it may replace an old trace. */

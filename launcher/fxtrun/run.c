@@ -289,8 +289,9 @@ static void run_begin_recording(struct fxt_run *run)
  * run. */
 static int run_program(struct fxt_run *run)
 {
-	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->acceptor.path,
-	        &run->inherited, run->supervisor.group, run->output.standard, run_open_sched, run};
+	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->mpi,
+	        run->acceptor.path, &run->inherited, run->supervisor.group, run->output.standard,
+	        run_open_sched, run};
 	error_buffer error;
 	int result = fxt_manager_open(&run->manager, &run->session, &run->acceptor, &run->snapshots,
 	        &run->control, &run->supervisor, &run->handled);

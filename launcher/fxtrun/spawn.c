@@ -74,7 +74,7 @@ void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited,
  * value. */
 static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending, const int prepared[2])
 {
-	int error = fxt_preload_environment(spawn->agent, spawn->socket_path);
+	int error = fxt_preload_environment(spawn->agent, spawn->mpi, spawn->socket_path);
 	char byte;
 
 	if (error)

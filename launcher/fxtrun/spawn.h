@@ -35,6 +35,7 @@ struct fxt_spawn {
 	const char *path; /* contains a slash */
 	char *const *argv;
 	const char *agent; /* path for LD_PRELOAD */
+	const char *mpi;   /* another one, or "" */
 	const char *socket_path;
 	const struct fxt_inherited_signals *signals;
 	pid_t group;               /* process group for the program */

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include "writer/shared/job.h"
 
 /* A begin, step or end of a flow or an async event. */
 struct flow_end {
@@ -66,7 +67,9 @@ void fxt_flows_event(struct fxt_flows *f, struct fxt_tables *t, const struct fxt
 	        .async = async,
 	        .begins = type == FXT_EVENT_ASYNC_BEGIN || type == FXT_EVENT_FLOW_BEGIN};
 
-	fxt_spill_add(&f->ends, &end);
+	/* The other end of a message may be in another rank's trace. */
+	if (!flow || !(end.id & FXT_JOB_FLOW))
+		fxt_spill_add(&f->ends, &end);
 	if (flow)
 		fxt_spill_add(&flows_thread(f, thread)->events,
 		        &(struct flow_event){fxt_provider_ns(t->provider, view->event.ticks), offset});

@@ -14,6 +14,10 @@
 #define FXT_JOB_HOST "host"
 #define FXT_JOB_NAME "job"
 
+/* In the id of a flow: a message between ranks. Its ends have the same id in the traces of both
+ * (mpi/record.h), so fxt merge leaves it as it is. */
+#define FXT_JOB_FLOW (UINT64_C(1) << 63)
+
 struct fxt_job {
 	bool has_rank;
 	uint32_t rank, size; /* size 0: not known */

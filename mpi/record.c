@@ -1,0 +1,278 @@
+/* Spans, communicators and messages (record.h). Any thread may call; one lock guards the
+ * numbers of messages. */
+#include "record.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t mpi_run;
+static int world_rank, key = MPI_KEYVAL_INVALID;
+static int64_t comms_made;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- spans ---- */
+
+static const char *const fact_names[MPI_FACTS] = {"peer", "tag", "comm", "bytes", "root", "request"};
+
+void mpi_set(struct mpi_call *call, enum mpi_fact fact, int64_t value)
+{
+	call->facts[fact].value = fxt_trace_int64_(value);
+}
+
+void mpi_begin(struct mpi_call *call, struct fxt_trace_site *site, void *call_site)
+{
+	for (int i = 0; i < MPI_FACTS; i++)
+		call->facts[i].name = fact_names[i];
+	call->site = site;
+	call->span.begin = 0;
+	if (!fxt_trace_is_on_(site))
+		return;
+	call->span.site = site;
+	call->span.arguments = call->facts;
+	call->span.count = MPI_FACTS;
+	fxt_trace_agent_()->span_begin(&call->span, call_site);
+}
+
+void mpi_end(struct mpi_call *call)
+{
+	fxt_trace_span_end_(&call->span);
+}
+
+/* ---- communicators ---- */
+
+static int comm_is_freed(MPI_Comm comm, int which, void *value, void *context)
+{
+	(void)comm, (void)which, (void)context;
+	free(value);
+	return MPI_SUCCESS;
+}
+
+const struct mpi_comm *mpi_find_comm(MPI_Comm comm)
+{
+	void *found = NULL;
+	int is_there = 0;
+
+	if (key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL ||
+	        PMPI_Comm_get_attr(comm, key, &found, &is_there) != MPI_SUCCESS || !is_there)
+		return NULL;
+	return found;
+}
+
+static void comm_note(MPI_Comm comm, int64_t number)
+{
+	MPI_Group group, world;
+	struct mpi_comm *noted;
+	int size, *ranks;
+
+	PMPI_Comm_size(comm, &size);
+	noted = malloc(sizeof(*noted) + (size_t)size * sizeof(noted->world[0]));
+	ranks = malloc((size_t)size * sizeof(*ranks));
+	if (noted && ranks) {
+		noted->number = number;
+		noted->size = size;
+		for (int i = 0; i < size; i++)
+			ranks[i] = i;
+		PMPI_Comm_group(comm, &group);
+		PMPI_Comm_group(MPI_COMM_WORLD, &world);
+		PMPI_Group_translate_ranks(group, size, ranks, world, noted->world);
+		PMPI_Group_free(&group);
+		PMPI_Group_free(&world);
+		PMPI_Comm_set_attr(comm, key, noted);
+	} else {
+		free(noted);
+	}
+	free(ranks);
+}
+
+/* The first rank of the communicator makes a number that no other rank makes. */
+void mpi_number_comm(MPI_Comm comm)
+{
+	long long number;
+	int is_inter;
+
+	if (comm == MPI_COMM_NULL || key == MPI_KEYVAL_INVALID ||
+	        PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter)
+		return;
+	number = ((long long)world_rank + 1) << 24 | __atomic_add_fetch(&comms_made, 1, __ATOMIC_RELAXED);
+	PMPI_Bcast(&number, 1, MPI_LONG_LONG, 0, comm);
+	comm_note(comm, number);
+}
+
+void mpi_record_begin(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+	mpi_run = ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 44) | 1;
+	PMPI_Bcast(&mpi_run, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_is_freed, &key, NULL);
+	comm_note(MPI_COMM_WORLD, 0);
+}
+
+/* ---- facts ---- */
+
+static int64_t world_of(const struct mpi_comm *comm, int rank)
+{
+	return comm && rank >= 0 && rank < comm->size ? comm->world[rank] : rank;
+}
+
+void mpi_set_comm(struct mpi_call *call, MPI_Comm comm)
+{
+	call->comm = mpi_find_comm(comm);
+	if (call->comm)
+		mpi_set(call, MPI_COMM_NUMBER, call->comm->number);
+}
+
+void mpi_set_bytes(struct mpi_call *call, int64_t count, MPI_Datatype type)
+{
+	int size = 0;
+
+	if (type != MPI_DATATYPE_NULL)
+		PMPI_Type_size(type, &size);
+	call->bytes = count * size;
+	mpi_set(call, MPI_BYTES, call->bytes);
+}
+
+/* A peer or tag that the call leaves open stays unknown until a message has come. */
+static void set_envelope(struct mpi_call *call, int peer, int tag)
+{
+	call->peer = peer;
+	call->tag = tag;
+	if (peer >= 0)
+		mpi_set(call, MPI_PEER, world_of(call->comm, peer));
+	if (tag != MPI_ANY_TAG)
+		mpi_set(call, MPI_TAG, tag);
+}
+
+void mpi_set_message(
+        struct mpi_call *call, MPI_Comm comm, int peer, int tag, int64_t count, MPI_Datatype type)
+{
+	mpi_set_comm(call, comm);
+	mpi_set_bytes(call, count, type);
+	set_envelope(call, peer, tag);
+}
+
+void mpi_set_root(struct mpi_call *call, int root)
+{
+	mpi_set(call, MPI_ROOT_RANK, world_of(call->comm, root));
+}
+
+void mpi_set_received(struct mpi_call *call, const MPI_Status *status)
+{
+	int bytes = 0;
+
+	if (status->MPI_SOURCE < 0)
+		return;
+	PMPI_Get_count(status, MPI_BYTE, &bytes);
+	call->bytes = bytes == MPI_UNDEFINED ? 0 : bytes;
+	mpi_set(call, MPI_BYTES, call->bytes);
+	set_envelope(call, status->MPI_SOURCE, status->MPI_TAG);
+}
+
+/* ---- messages ---- */
+
+/* Counts the messages of one kind, in an open table that grows. */
+static struct stream {
+	uint64_t kind, count; /* kind 0: free */
+} * streams;
+static size_t stream_count, stream_room;
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) + UINT64_C(0x632be59bd9b4e019);
+
+	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x ^ x >> 32;
+}
+
+static struct stream *stream_place(struct stream *in, size_t room, uint64_t kind)
+{
+	size_t at = kind & (room - 1);
+
+	while (in[at].kind && in[at].kind != kind)
+		at = (at + 1) & (room - 1);
+	return &in[at];
+}
+
+static bool streams_grow(void)
+{
+	size_t room = stream_room ? 2 * stream_room : 256;
+	struct stream *more = calloc(room, sizeof(*more));
+
+	if (!more)
+		return false;
+	for (size_t i = 0; i < stream_room; i++)
+		if (streams[i].kind)
+			*stream_place(more, room, streams[i].kind) = streams[i];
+	free(streams);
+	streams = more;
+	stream_room = room;
+	return true;
+}
+
+/* The number of this message among those of its kind; UINT64_MAX: out of memory. */
+static uint64_t stream_next(uint64_t kind)
+{
+	uint64_t number = UINT64_MAX;
+
+	pthread_mutex_lock(&lock);
+	if (2 * stream_count < stream_room || streams_grow()) {
+		struct stream *stream = stream_place(streams, stream_room, kind);
+
+		stream_count += !stream->kind;
+		stream->kind = kind;
+		number = stream->count++;
+	}
+	pthread_mutex_unlock(&lock);
+	return number;
+}
+
+/*
+ * The id has its highest bit set, which no process's number in an id reaches, so fxt merge
+ * leaves it as it is. Bit 32 is set too: the number of process 0 would be given anew.
+ */
+uint64_t mpi_next_message(const struct mpi_comm *comm, int peer, int tag, bool is_sent)
+{
+	uint64_t from, to, kind, number;
+
+	if (!comm || peer < 0 || tag < 0)
+		return 0;
+	from = (uint64_t)(is_sent ? world_rank : world_of(comm, peer));
+	to = (uint64_t)(is_sent ? world_of(comm, peer) : world_rank);
+	kind = mix(mix(mix(mpi_run, (uint64_t)comm->number), from << 32 | to), (uint32_t)tag);
+	/* A rank that sends to itself counts both ends. */
+	number = stream_next((is_sent ? kind : ~kind) | 1);
+	if (number == UINT64_MAX)
+		return 0;
+	return mix(kind, number) | UINT64_C(1) << 63 | UINT64_C(1) << 32;
+}
+
+void mpi_say_flow(bool is_sent, uint64_t id, const struct mpi_comm *comm, int peer, int tag, int64_t bytes)
+{
+	if (id == 0)
+		return;
+	if (is_sent)
+		FXT_FLOW_BEGIN("mpi", "message", id, "peer", world_of(comm, peer), "tag", tag, "comm",
+		        comm->number, "bytes", bytes);
+	else
+		FXT_FLOW_END("mpi", "message", id, "peer", world_of(comm, peer), "tag", tag, "comm",
+		        comm->number, "bytes", bytes);
+}
+
+void mpi_sent(struct mpi_call *call)
+{
+	mpi_say_flow(true, mpi_next_message(call->comm, call->peer, call->tag, true), call->comm, call->peer,
+	        call->tag, call->bytes);
+}
+
+void mpi_received(struct mpi_call *call, const MPI_Status *status)
+{
+	mpi_set_received(call, status);
+	mpi_say_flow(false, mpi_next_message(call->comm, call->peer, call->tag, false), call->comm,
+	        call->peer, call->tag, call->bytes);
+}

@@ -1,0 +1,85 @@
+/*
+ * Spans of MPI calls: what libfxtmpi.so says in the trace through <fxt/trace.h>.
+ *
+ * Each call is a span of category "mpi" with these arguments, as far as it has them: peer
+ * (rank in MPI_COMM_WORLD), tag, comm (a number, the same on all its ranks), bytes, root
+ * (in MPI_COMM_WORLD), request. A message is a flow "message" from the span that sends it
+ * to the span that received it. Both ends compute its id from the run, the communicator,
+ * the two ranks, the tag and the message's number among such messages, since MPI keeps
+ * their order. So the ends meet once the ranks' traces are merged.
+ */
+#ifndef FXT_MPI_RECORD_H
+#define FXT_MPI_RECORD_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include "include/fxt/trace.h"
+
+/* A communicator. */
+struct mpi_comm {
+	int64_t number;
+	int size;    /* of the group that peers belong to */
+	int world[]; /* by rank in that group: rank in MPI_COMM_WORLD */
+};
+
+/* The arguments of a span, by their place; each span has all of them. */
+enum mpi_fact { MPI_PEER, MPI_TAG, MPI_COMM_NUMBER, MPI_BYTES, MPI_ROOT_RANK, MPI_REQUEST_ID, MPI_FACTS };
+
+struct mpi_call {
+	struct fxt_trace_span span;
+	struct fxt_trace_site *site;
+	struct fxt_trace_argument facts[MPI_FACTS];
+	const struct mpi_comm *comm; /* NULL: not known */
+	int peer, tag;               /* in `comm`, as the program gave them */
+	int64_t bytes;
+};
+
+void mpi_begin(struct mpi_call *call, struct fxt_trace_site *site, void *call_site);
+void mpi_end(struct mpi_call *call);
+void mpi_set(struct mpi_call *call, enum mpi_fact fact, int64_t value);
+
+/* Sets facts of a call before it begins. */
+void mpi_set_comm(struct mpi_call *call, MPI_Comm comm);
+void mpi_set_message(
+        struct mpi_call *call, MPI_Comm comm, int peer, int tag, int64_t count, MPI_Datatype type);
+void mpi_set_bytes(struct mpi_call *call, int64_t count, MPI_Datatype type);
+void mpi_set_root(struct mpi_call *call, int root);
+
+/* Sets the facts that the status of a received message has. */
+void mpi_set_received(struct mpi_call *call, const MPI_Status *status);
+
+/* Gives a new communicator its number, if this rank is in it. All of its ranks call it. */
+void mpi_number_comm(MPI_Comm comm);
+const struct mpi_comm *mpi_find_comm(MPI_Comm comm);
+
+/* The next message of its kind. Returns the id of its flow; 0: it has none. */
+uint64_t mpi_next_message(const struct mpi_comm *comm, int peer, int tag, bool is_sent);
+void mpi_say_flow(bool is_sent, uint64_t id, const struct mpi_comm *comm, int peer, int tag, int64_t bytes);
+
+/* Behind MPI_Init and before MPI_Finalize. */
+void mpi_record_begin(void);
+void mpi_clock_measure(void);
+extern uint64_t mpi_run; /* a number that all ranks of the run have, and no other run */
+
+/* Says that a message is sent, before it is. */
+void mpi_sent(struct mpi_call *call);
+/* Says that a message was received, by a call that waits for it. */
+void mpi_received(struct mpi_call *call, const MPI_Status *status);
+
+/*
+ * Requests that are under way (requests.c). An asynchronous slice, of the name and facts of
+ * the call that posted it, lasts until the call in which the program learns of its end.
+ */
+enum mpi_direction { MPI_NEITHER, MPI_SENT, MPI_RECEIVED };
+void mpi_post(struct mpi_call *call, MPI_Request request, enum mpi_direction direction);
+/* A persistent request, and its posts: before MPI_Start() posts it. */
+void mpi_make(struct mpi_call *call, MPI_Request request, enum mpi_direction direction);
+void mpi_start(MPI_Request request);
+/* The program gave up a request. */
+void mpi_forget(uintptr_t handle);
+/* `handle` is that of the request before the call in which it ended. */
+void mpi_complete(uintptr_t handle, const MPI_Status *status);
+
+#define MPI_HANDLE(request) ((uintptr_t)(request))
+
+#endif
