@@ -8,15 +8,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "reader/trace/index.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
+#define VDSO_PAGES_MAX  64
 
 static void close_file(struct fxt_elf_file *file)
 {
@@ -165,9 +169,36 @@ __attribute__((format(printf, 3, 4))) static void try_debug_file(
 		open_file(&files->debug, path, build_id, false);
 }
 
+/* Opens the vdso of this process, which has no file. The recorded process had the same one
+ * if its build ID is equal. */
+static void open_vdso(struct fxt_elf_file *file, const char *build_id)
+{
+	unsigned long address = getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)address;
+	unsigned char pages[VDSO_PAGES_MAX];
+	size_t bytes;
+
+	if (!address)
+		return;
+	bytes = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	if (bytes > sizeof(pages) * (size_t)sysconf(_SC_PAGESIZE) ||
+	        mincore((void *)address, bytes, pages) != 0) /* not all of it is mapped */
+		return;
+	elf_version(EV_CURRENT);
+	file->elf = elf_memory((char *)address, bytes);
+	if (!file->elf)
+		end_without_memory();
+	else if (!has_build_id(file->elf, build_id))
+		close_file(file);
+}
+
 void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id)
 {
 	*files = (struct fxt_elf){0};
+	if (strcmp(path, "linux-vdso.so.1") == 0) {
+		open_vdso(&files->module, build_id);
+		return;
+	}
 	errno = 0;
 	files->changed = !open_file(&files->module, path, build_id, true);
 	files->error = files->changed || files->module.elf ? 0 : errno;

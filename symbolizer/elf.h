@@ -7,6 +7,9 @@
  * id, then by the name in .gnu_debuglink next to the module, in the .debug directory beside
  * it, and below /usr/lib/debug. The debug file must have the module's build ID. Nothing is
  * fetched over the network.
+ *
+ * The vdso, which the kernel gives each process, has no file: it is read in this process's
+ * memory.
  */
 #ifndef FXT_SYMBOLIZER_ELF_H
 #define FXT_SYMBOLIZER_ELF_H

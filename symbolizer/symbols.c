@@ -170,14 +170,20 @@ static uint64_t end_of(const struct fxt_symbol *symbol)
 	return symbol->address + symbol->size;
 }
 
+/* Of two aliases alike, the shorter is the one that programs use: signal, not bsd_signal. */
 static int by_address_then_rank(const void *a, const void *b)
 {
 	const struct fxt_symbol *x = a, *y = b;
+	size_t x_bytes, y_bytes;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
+	x_bytes = strlen(x->name);
+	y_bytes = strlen(y->name);
+	if (x_bytes != y_bytes)
+		return x_bytes < y_bytes ? 1 : -1;
 	return -strcmp(x->name, y->name);
 }
 

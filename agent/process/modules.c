@@ -114,7 +114,8 @@ static size_t module_log_append_path(size_t length, const char *path)
 {
 	if (path[0] == 0)
 		path = executable;
-	if (path[0] != '/') { /* the symbolizer may work elsewhere */
+	/* The symbolizer may work elsewhere. The vdso has no directory. */
+	if (path[0] != '/' && strchr(path, '/')) {
 		length = module_log_append_escaped(length, directory);
 		length = module_log_append_escaped(length, "/");
 	}

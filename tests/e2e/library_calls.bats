@@ -260,6 +260,36 @@ sums()
 	done
 }
 
+@test "a function has the name that programs call it by, also one that the kernel's vdso has" {
+	needs_x86_64
+	grep -q vdso /proc/self/maps || skip "no vdso here"
+	cat >program.c <<-'END'
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <sys/time.h>
+		#include <time.h>
+		static void handle(int number) { (void)number; }
+		int main(void)
+		{
+			struct timeval now;
+			for (int i = 0; i < 3; i++) signal(SIGUSR1, handle);
+			for (int i = 0; i < 4; i++) time(NULL);
+			for (int i = 0; i < 5; i++) gettimeofday(&now, NULL);
+			for (int i = 0; i < 6; i++) strtol("1", NULL, 10);
+			return 0;
+		}
+	END
+	printf '%s\n' "gettimeofday 5" "signal 3" "strtol 6" "time 4" >expected
+	for binding in lazy now; do
+		cc -O1 -fno-builtin -Wl,-z,$binding -o program program.c
+		fxtrun --heap=off --library-calls -o x.fxt ./program
+		counts x.fxt | grep -v ^_ | diff expected -
+		fxtrun --raw --heap=off --library-calls -o x.fxt ./program
+		fxt symbolize x.fxt -o named.fxt
+		counts named.fxt | grep -v ^_ | diff expected -
+	done
+}
+
 @test "functions with hooks or room at their entry are recorded once" {
 	needs_x86_64
 	cat >library.c <<-'END'
