@@ -1,7 +1,7 @@
 #: make               libfxtagent.so, fxtrun, fxtctl, fxt and the compilers fxt-cc, fxt-c++ into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make pictures      draws the pictures in README.md anew (with chromium, tmux and aha)
-#: make manual        prints the examples of the manual pages anew, from the traces in doc/manual
+#: make manual        prints the examples of README.md and the manual pages anew, from the traces in doc/manual
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make mpi           libfxtmpi.so, which records calls of MPI; for the MPI that mpicc (MPICC=) compiles for
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
@@ -58,7 +58,7 @@ LESSON   := $(TRACED) -Iinclude $(if $(findstring clang,$(CC) $(CXX)),,-finstrum
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)";)
 
-# Every folder is a library of its objects; a program takes from those before it what it needs (README, "The tree").
+# Every folder is a library of its objects; a program takes from those before it what it needs (CONTRIBUTING.md, "The tree").
 writer_src     := $(wildcard writer/*/*.c)
 agent_src      := $(wildcard agent/*/*.c)
 reader_src     := $(wildcard reader/*/*.c)
@@ -78,6 +78,8 @@ formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 compilers := cc gcc clang c++ g++ clang++
 
 pages := $(sort $(wildcard doc/*.[1-9]))
+# Pages with examples in them.
+exampled := README.md $(wildcard doc/manual/*.md) $(pages)
 
 obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
 pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
@@ -248,7 +250,7 @@ pictures: all
 
 .PHONY: manual
 manual: all
-	$(Q)tests/manual $(O) --write $(pages)
+	$(Q)tests/manual $(O) --write $(exampled)
 
 .PHONY: test
 test:

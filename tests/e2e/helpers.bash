@@ -74,6 +74,21 @@ compiled_for_all()
 	export PATH=$BATS_FILE_TMPDIR:$PATH
 }
 
+# only FILE PATTERN...: each line of what was printed matches one of the patterns, and each
+# pattern a line. Whether the kernel allows context switches is another matter.
+only()
+{
+	local file=$1 pattern joined
+
+	shift
+	sed -i '/^fxtrun: no context switches in the trace: /d; /^$/d' "$file"
+	joined=$(printf '|%s' "$@")
+	! grep -vxE -e "${joined#|}" "$file" || { echo "$file: nobody expects these lines" && return 1; }
+	for pattern; do
+		grep -qxE -e "$pattern" "$file" || { echo "$file: no line $pattern" && cat "$file" && return 1; }
+	done
+}
+
 # says STATUS LINE COMMAND...: the command ends with that status, and LINE is all it says.
 says()
 {
