@@ -81,6 +81,7 @@ static void call_details_record(
 	fxt_timeline_record(&m->timeline, t, view);
 	fxt_faults_record(&m->faults, t, view);
 	fxt_waits_record(&m->waits, t, view, offset);
+	fxt_hops_record(&m->hops, t, view);
 	call_details_on_death(m, t, view);
 }
 
@@ -100,6 +101,7 @@ void fxt_call_details_free(struct fxt_call_details *m)
 	fxt_timeline_free(&m->timeline);
 	fxt_faults_free(&m->faults);
 	fxt_waits_free(&m->waits);
+	fxt_hops_free(&m->hops);
 }
 
 void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *scan)

@@ -12,6 +12,7 @@
 
 #include "reader/time/causes.h"
 #include "reader/time/death.h"
+#include "reader/time/hops.h"
 #include "reader/slices/pattern.h"
 #include "reader/stats/slowest.h"
 
@@ -30,6 +31,7 @@ struct fxt_call_details {
 	struct fxt_timeline timeline;
 	struct fxt_faults faults;
 	struct fxt_waits waits;
+	struct fxt_hops hops;
 	const struct fxt_values *by; /* set before the search: the slowest call of each value; or
 	                                NULL */
 	struct fxt_slowest slowest;  /* set after the search */

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "reader/trace/text.h"
 #include "describe.h"
+#include "why_hops.h"
 
 static const char help[] =
         "usage: fxt why [OPTION]... FUNC[:CALL] [FILE]...\n"
@@ -29,6 +30,8 @@ static const char help[] =
         "  allocating   running in malloc, free and their kind, if these are instrumented\n"
         "  the tracer   its own waits, and records that were lost\n"
         "Running and preempted times need context switches in the trace.\n"
+        "If the program says a flow in the call, the way of the flow through its threads\n"
+        "follows, with what each thread did, and the waits between them.\n"
         "\n"
         "  -n, --limit=N        the first N parts, and one line for the others\n"
         "      --depth=N        follow waits through N threads [4]\n" FXT_HELP_CHOICE FXT_HELP_FOLD
@@ -168,8 +171,10 @@ static int why_answer(void *state, const char *name, struct fxt_scan *scan)
 	status = fxt_call_details_explain(m, name, c->number - 1, 1, (unsigned)c->depth);
 	fxt_call_details_print_calls(m, &c->functions);
 	why_print_call(c, m);
+	int hops = fxt_why_print_hops(m, name, &m->slowest.calls[c->number - 1].slice);
+
 	fxt_print_missing(scan);
-	return status;
+	return hops > status ? hops : status;
 }
 
 static bool why_set_depth(struct why_command *c, const char *text)

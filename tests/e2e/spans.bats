@@ -125,3 +125,21 @@ tasks_are()
 	fxtrun -o coroutines.fxt ./coroutines >coroutines.out
 	tasks_are "$(awk '/^tasks/ { print $2 }' coroutines.out)" "$(awk '/^pieces/ { print $2 }' coroutines.out)" coroutines.fxt
 }
+
+@test "fxt why explains a request that crosses three threads as one, to the nanosecond" {
+	local function
+
+	for function in receive handle answer; do
+		fxt why --json "$function" --where 'path~*' server.fxt >why.json || fxt why --json "$function" --where 'status>0' server.fxt >why.json
+		jq -e '.traces[0] | (.tables[] | select(.name == "flow") | .rows) as $rows |
+			([$rows[] | select(.level == 0) | .time_ns] | add) == .facts.flow_ns and
+			([$rows[] | select(.kind == "flow") | .function] == ["receive", "handle", "answer"]) and
+			([$rows[] | select(.kind == "flow") | .thread] | unique | length) == 3' why.json
+	done
+	fxt why handle --where path=/report server.fxt >why
+	grep -F 'its flow request: ' why
+	grep -F '  sleeping in nanosleep' why
+	# A call without a flow has no such table.
+	fxt why queue_change server.fxt >without
+	! grep -F 'its flow' without
+}
