@@ -106,8 +106,9 @@ static void locks_print_blame(const struct fxt_call_details *m, const struct fxt
 	fxt_describe_free(&waiter);
 }
 
+/* `next` is the first blame of the lock, then that of the next lock. */
 static void locks_print_blames(const struct fxt_options *wanted, const struct fxt_call_details *m,
-        const struct fxt_contention *c, size_t lock)
+        const struct fxt_contention *c, size_t lock, size_t *next)
 {
 	uint64_t left = locks_limit(wanted);
 	struct fxt_describer of;
@@ -117,10 +118,10 @@ static void locks_print_blames(const struct fxt_options *wanted, const struct fx
 	fxt_describe_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
 	fputc('\0', of.out);
 	fxt_table_begin("bill", fxt_describe_end(&of).data, blame_columns, BILL_COLUMNS);
-	for (size_t i = 0; i < c->blame_count && left > 0; i++) {
-		if (c->blames[i].lock != lock)
+	for (; *next < c->blame_count && c->blames[*next].lock == lock; ++*next) {
+		if (left == 0)
 			continue;
-		locks_print_blame(m, &c->blames[i]);
+		locks_print_blame(m, &c->blames[*next]);
 		left--;
 	}
 	fxt_table_end();
@@ -150,7 +151,22 @@ static void locks_print_convoys(const struct fxt_scan *scan, const struct fxt_co
 struct never_ended {
 	struct fxt_wait *waits;
 	size_t count, room;
+	struct waiter *waiters; /* of the waits, by koid, then the innermost wait first */
 };
+
+struct waiter {
+	uint64_t koid, start;
+	size_t wait;
+};
+
+static int locks_compare_waiters(const void *left, const void *right)
+{
+	const struct waiter *a = left, *b = right;
+
+	if (a->koid != b->koid)
+		return a->koid < b->koid ? -1 : 1;
+	return (a->start < b->start) - (a->start > b->start);
+}
 
 static struct never_ended locks_find_open(const struct fxt_call_details *m)
 {
@@ -164,20 +180,29 @@ static struct never_ended locks_find_open(const struct fxt_call_details *m)
 		fxt_make_room(open.waits, open.count, open.room);
 		open.waits[open.count++] = wait;
 	}
+	open.waiters = fxt_resize(NULL, open.count + 1, sizeof(*open.waiters));
+	for (size_t i = 0; i < open.count; i++)
+		open.waiters[i] = (struct waiter){
+		        m->scan->tables.threads[open.waits[i].thread].thread, open.waits[i].start, i};
+	qsort(open.waiters, open.count, sizeof(*open.waiters), locks_compare_waiters);
 	return open;
 }
 
 /* The innermost wait of a thread; NULL: it does not wait. */
-static const struct fxt_wait *locks_wait_of(
-        const struct fxt_scan *scan, const struct never_ended *open, uint64_t koid)
+static const struct fxt_wait *locks_wait_of(const struct never_ended *open, uint64_t koid)
 {
-	const struct fxt_wait *newest = NULL;
+	size_t low = 0, high = open->count;
 
-	for (size_t i = 0; i < open->count; i++)
-		if (scan->tables.threads[open->waits[i].thread].thread == koid &&
-		        (!newest || open->waits[i].start > newest->start))
-			newest = &open->waits[i];
-	return newest;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (open->waiters[middle].koid < koid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < open->count && open->waiters[low].koid == koid ? &open->waits[open->waiters[low].wait]
+	                                                            : NULL;
 }
 
 /* True if the waiting thread waits for itself in the end: from the waiter to the holder of
@@ -192,7 +217,7 @@ static bool locks_is_deadlock(
 
 		if (keeper == own)
 			return true;
-		wait = keeper ? locks_wait_of(m->scan, open, keeper) : NULL;
+		wait = keeper ? locks_wait_of(open, keeper) : NULL;
 	}
 	return false;
 }
@@ -224,6 +249,7 @@ static void locks_print_open(const struct fxt_call_details *m)
 		fxt_describe_free(&text);
 	}
 	free(open.waits);
+	free(open.waiters);
 }
 
 /* ---- the command ---- */
@@ -255,8 +281,8 @@ static int locks_answer(void *state, const char *name, struct fxt_scan *scan)
 	for (size_t i = 0; i < count; i++)
 		locks_print_lock(scan, &contention.locks[i]);
 	fxt_table_end();
-	for (size_t i = 0; i < count; i++)
-		locks_print_blames(wanted, m, &contention, i);
+	for (size_t i = 0, next = 0; i < count; i++)
+		locks_print_blames(wanted, m, &contention, i, &next);
 	locks_print_convoys(scan, &contention, count);
 	locks_print_open(m);
 	fxt_print_missing(scan);
