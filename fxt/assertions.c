@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "junit.h"
 #include "reader/trace/duration.h"
 #include "reader/stats/async.h"
 #include "reader/stats/figures.h"
@@ -386,6 +387,14 @@ int fxt_assertions_answer(void *state, const char *name, struct fxt_scan *scan)
 		                rule->was_there ? fxt_cell_number(before) : fxt_cell_unknown()});
 		verdict = is_whole ? verdict : FXT_UNKNOWN;
 		worst = verdict > worst ? verdict : worst;
+		if (a->junit)
+			fxt_junit_add(a->junit, &(struct fxt_junit_case){.trace = name,
+			                                .rule = rule->text,
+			                                .measured = is_known ? number : "unknown",
+			                                .remark = remark,
+			                                .reason = reason,
+			                                .is_failed = verdict == FXT_EXCEEDED,
+			                                .is_unknown = verdict == FXT_UNKNOWN});
 	}
 	fxt_table_end();
 	fxt_thread_times_free(&times);

@@ -15,6 +15,7 @@ enum { FXT_UNKNOWN = 3, FXT_EXCEEDED = 4 };
 struct fxt_assertions {
 	struct fxt_assertion *rules;
 	size_t count, room;
+	struct fxt_junit *junit;           /* gets each verdict too; or NULL */
 	const struct fxt_options *options; /* the choice that all traces have in common */
 };
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assertions.h"
+#include "junit.h"
+#include "output.h"
 #include "reader/trace/index.h"
 #include "reader/trace/text.h"
 
@@ -33,10 +35,11 @@ static const char help[] =
         "                       May be given more than once.\n"
         "                       'total(parse) > +5%' compares with an earlier trace:\n"
         "      --against=OLD    the earlier trace; the median of several\n"
+        "      --junit=OUT      also writes the verdicts as JUnit's XML, for CI services\n"
         "\n"
         "The exit status is 4 if a rule failed, and 3 if the verdict is not known because\n"
-        "records were lost or the trace has no such function.\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
-                FXT_HELP_FILE;
+        "records were lost or the trace has no such function.\n" FXT_HELP_CHOICE FXT_HELP_MARKDOWN
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 static uint64_t violations_kept(const struct fxt_broken_rule *rule)
 {
@@ -142,16 +145,36 @@ static int check_against(struct fxt_assertions *a, char *command, char **against
 	return relative ? fxt_assertions_learn(a, command, against, count) : FXT_DONE;
 }
 
+/* Compares traces with limits. `junit` is the output for a CI service, or NULL. */
+static int check_limits(
+        int argc, char **argv, struct fxt_options *wanted, struct fxt_assertions *a, const char *junit)
+{
+	struct fxt_output output;
+
+	if (!junit)
+		return fxt_each_scan(argc, argv, wanted, fxt_assertions_answer, a);
+	if (fxt_output_open(&output, junit, NULL) != 0)
+		return FXT_FAILED;
+	a->junit = fxt_junit_begin();
+	int status = fxt_each_scan(argc, argv, wanted, fxt_assertions_answer, a);
+
+	fxt_junit_end(a->junit, output.file);
+	a->junit = NULL;
+	return fxt_output_close(&output) == 0 ? status : FXT_FAILED;
+}
+
 int fxt_command_check(int argc, char **argv)
 {
-	enum { FAIL_IF = FXT_OPTION_OWN, AGAINST, RULES };
+	enum { FAIL_IF = FXT_OPTION_OWN, AGAINST, JUNIT, RULES };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
-	        FXT_OPTIONS_FORMAT, {"fail-if", required_argument, NULL, FAIL_IF},
-	        {"against", required_argument, NULL, AGAINST}, {"rules", no_argument, NULL, RULES}, {0}};
+	        FXT_OPTIONS_FORMAT, FXT_OPTIONS_MARKDOWN, {"junit", required_argument, NULL, JUNIT},
+	        {"fail-if", required_argument, NULL, FAIL_IF}, {"against", required_argument, NULL, AGAINST},
+	        {"rules", no_argument, NULL, RULES}, {0}};
 	struct fxt_options wanted = {0};
 	struct fxt_assertions assertions = {.options = &wanted};
 	int option, status = FXT_DONE, learned = FXT_DONE;
 	bool is_asked = false, is_listing = false;
+	const char *junit = NULL;
 	char **against = fxt_allocate((size_t)argc * sizeof(*against));
 	size_t against_count = 0;
 
@@ -165,6 +188,8 @@ int fxt_command_check(int argc, char **argv)
 			problem = fxt_assertions_add(&assertions, optarg);
 		else if (option == AGAINST)
 			against[against_count++] = optarg;
+		else if (option == JUNIT)
+			junit = optarg;
 		else
 			is_asked |= fxt_options_take(&wanted, argv[0], option);
 		if (problem)
@@ -177,11 +202,12 @@ int fxt_command_check(int argc, char **argv)
 	if (status == FXT_DONE)
 		learned = check_against(&assertions, argv[0], against, against_count);
 	if (status == FXT_DONE && learned != FXT_FAILED && assertions.count > 0)
-		status = fxt_each_scan(argc, argv, &wanted, fxt_assertions_answer, &assertions);
+		status = check_limits(argc, argv, &wanted, &assertions, junit);
 	else if (learned == FXT_FAILED)
 		status = FXT_FAILED;
-	else if (status == FXT_DONE && is_asked)
-		status = fxt_bad_usage(argv[0], "--json, --csv and the choice of a part need --fail-if");
+	else if (status == FXT_DONE && (is_asked || junit))
+		status = fxt_bad_usage(argv[0],
+		        "--json, --csv, --markdown, --junit and the choice of a part need --fail-if");
 	else if (status == FXT_DONE)
 		status = fxt_each_archive(argc, argv, check_file, NULL);
 	fxt_assertions_free(&assertions);

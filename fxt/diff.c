@@ -30,7 +30,7 @@ static const char help[] =
         "\n"
         "  -c, --compare=KEY    compared, tested and sorted by; self if not given:\n"
         "                       " FXT_HELP_COMPARED "\n"
-        "  -n, --limit=N        the first N functions\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+        "  -n, --limit=N        the first N functions\n" FXT_HELP_CHOICE FXT_HELP_MARKDOWN FXT_HELP_FORMAT
         "\nWithout AFTER, it is trace.fxt. One of the files may be -, the standard input.\n";
 
 static const char *const verdicts[] = {[FXT_SAME] = "same",
@@ -246,7 +246,7 @@ int fxt_command_diff(int argc, char **argv)
 {
 	struct diff_command command = {0}, *d = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
-	        {"compare", required_argument, NULL, 'c'}, {0}};
+	        FXT_OPTIONS_MARKDOWN, {"compare", required_argument, NULL, 'c'}, {0}};
 	int option, status = FXT_DONE, border = diff_border(argc, argv);
 	bool has_boundary = border < argc;
 

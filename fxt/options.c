@@ -52,6 +52,8 @@ bool fxt_options_take(struct fxt_options *options, const char *command, int opti
 	} else if (option == 'j' || option == FXT_OPTION_CSV) {
 		options->format = option == 'j' ? FXT_FORMAT_JSON : FXT_FORMAT_CSV;
 		options->choice.shortens_names = false;
+	} else if (option == FXT_OPTION_MARKDOWN) {
+		fxt_print_markdown();
 	} else if (option == FXT_OPTION_FULL_NAMES) {
 		options->choice.shortens_names = false;
 	} else if (option == FXT_OPTION_LIBRARY) {

@@ -31,6 +31,7 @@ struct fxt_options {
 enum {
 	FXT_OPTION_CHOICE = 256,
 	FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES,
+	FXT_OPTION_MARKDOWN,
 	FXT_OPTION_LIBRARY,
 	FXT_OPTION_FULL_NAMES,
 	FXT_OPTION_OWN
@@ -52,6 +53,12 @@ enum {
 	{"json", no_argument, NULL, 'j'},                \
 	{                                                \
 		"csv", no_argument, NULL, FXT_OPTION_CSV \
+	}
+
+/* For commands whose answer belongs on a page, too. */
+#define FXT_OPTIONS_MARKDOWN                                       \
+	{                                                          \
+		"markdown", no_argument, NULL, FXT_OPTION_MARKDOWN \
 	}
 
 #define FXT_OPTIONS_LIMIT                             \
@@ -97,6 +104,8 @@ enum { FXT_THREADS_SHOWN = 20 };
 	"      --library        show them; -f, -m and --file show those that they choose\n"   \
 	"      --full-names     names with all template arguments; --json and --csv have\n"   \
 	"                       them always\n"
+
+#define FXT_HELP_MARKDOWN "\n      --markdown       tables in Markdown, as for the summary of a CI service\n"
 
 #define FXT_HELP_FORMAT                                                                      \
 	"\n  -j, --json           the answer as a JSON document, --csv as CSV; see fxt(1)\n" \

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "json.h"
+#include "markdown.h"
 #include "reader/trace/index.h"
 #include "reader/trace/text.h"
 #include "terminal.h"
@@ -22,6 +23,7 @@ struct members {
 static struct {
 	const char *command;
 	enum fxt_format format;
+	bool is_markdown;  /* text for people is */
 	const char *trace; /* the current trace, or NULL */
 	size_t traces;
 	size_t tables; /* tables of the trace that were begun */
@@ -74,6 +76,28 @@ enum fxt_format fxt_print_format(void)
 	return document.format;
 }
 
+void fxt_print_markdown(void)
+{
+	document.is_markdown = true;
+}
+
+bool fxt_print_is_markdown(void)
+{
+	return document.is_markdown;
+}
+
+/* Prints a line of text for people; in Markdown a paragraph. */
+static void print_paragraph(const char *line)
+{
+	if (document.is_markdown) {
+		putchar('\n');
+		fxt_markdown_text(fxt_span(line));
+	} else {
+		fxt_print_text(fxt_span(line));
+	}
+	putchar('\n');
+}
+
 bool fxt_print_next_table(void)
 {
 	return document.tables++ == 0;
@@ -118,8 +142,7 @@ void fxt_print_line(const char *format, ...)
 	char *line = print_text(format, values);
 
 	va_end(values);
-	fxt_print_text(fxt_span(line));
-	putchar('\n');
+	print_paragraph(line);
 	free(line);
 }
 
@@ -138,9 +161,9 @@ void fxt_print_note(const char *format, ...)
 		fxt_write_text(stderr, fxt_span(line));
 		putc('\n', stderr);
 	} else {
-		putchar('\n');
-		fxt_print_text(fxt_span(line));
-		putchar('\n');
+		if (!document.is_markdown)
+			putchar('\n');
+		print_paragraph(line);
 	}
 	free(line);
 }

@@ -16,6 +16,10 @@ void fxt_print_begin(const char *command, enum fxt_format format);
 
 enum fxt_format fxt_print_format(void);
 
+/* From now on text for people is Markdown (markdown.h). */
+void fxt_print_markdown(void);
+bool fxt_print_is_markdown(void);
+
 /* Begins the output about a trace. `name` must stay valid. */
 void fxt_print_trace(const char *name);
 

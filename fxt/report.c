@@ -16,30 +16,30 @@
 #include "reader/slices/walk.h"
 #include "describe.h"
 
-static const char help[] =
-        "usage: fxt report [OPTION]... [FILE]...\n"
-        "\n"
-        "Prints a line for each function of a trace:\n" FXT_HELP_FIGURES
-        "Calls that never ended are counted until their process was killed, or to the\n"
-        "end of the trace, and marked. Time in which the tracer made a thread wait is in\n"
-        "no function.\n"
-        "\n"
-        "  -s, --sort=KEY       by which the lines are sorted, total if not given:\n"
-        "                  " FXT_HELP_SORTED "\n"
-        "  -n, --limit=N        the first N lines of each table\n"
-        "  -b, --by=KEY         a line for each module, file, category, thread, process\n"
-        "                       or program instead; for each value of an argument, as\n"
-        "                       arg:NAME\n"
-        "      --callers=NAME   the calls of these functions, by caller\n"
-        "      --callees=NAME   the calls that these functions made\n"
-        "      --histogram      how many calls took how long, for each line\n"
-        "      --corrected      times without the cost of recording the calls, as\n"
-        "                       measured by fxtrun --calibrate, and how far they may be\n"
-        "                       off\n"
-        "      --threads        a table for each thread, after one of how the threads\n"
-        "                       spent their time: on a CPU, able to run while something\n"
-        "                       else did, or waiting; and how often they were switched\n"
-        "                       away\n" FXT_HELP_CHOICE FXT_HELP_FOLD FXT_HELP_FORMAT FXT_HELP_FILE;
+static const char help[] = "usage: fxt report [OPTION]... [FILE]...\n"
+                           "\n"
+                           "Prints a line for each function of a trace:\n" FXT_HELP_FIGURES
+                           "Calls that never ended are counted until their process was killed, or to the\n"
+                           "end of the trace, and marked. Time in which the tracer made a thread wait is in\n"
+                           "no function.\n"
+                           "\n"
+                           "  -s, --sort=KEY       by which the lines are sorted, total if not given:\n"
+                           "                  " FXT_HELP_SORTED "\n"
+                           "  -n, --limit=N        the first N lines of each table\n"
+                           "  -b, --by=KEY         a line for each module, file, category, thread, process\n"
+                           "                       or program instead; for each value of an argument, as\n"
+                           "                       arg:NAME\n"
+                           "      --callers=NAME   the calls of these functions, by caller\n"
+                           "      --callees=NAME   the calls that these functions made\n"
+                           "      --histogram      how many calls took how long, for each line\n"
+                           "      --corrected      times without the cost of recording the calls, as\n"
+                           "                       measured by fxtrun --calibrate, and how far they may be\n"
+                           "                       off\n"
+                           "      --threads        a table for each thread, after one of how the threads\n"
+                           "                       spent their time: on a CPU, able to run while something\n"
+                           "                       else did, or waiting; and how often they were switched\n"
+                           "                       away\n" FXT_HELP_CHOICE FXT_HELP_FOLD FXT_HELP_MARKDOWN
+                                   FXT_HELP_FORMAT FXT_HELP_FILE;
 
 /* ---- what is wanted ---- */
 
@@ -372,7 +372,7 @@ int fxt_command_report(int argc, char **argv)
 {
 	struct report_command command = {0}, *c = &command;
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
-	        FXT_OPTIONS_FOLD, {"sort", required_argument, NULL, 's'},
+	        FXT_OPTIONS_MARKDOWN, FXT_OPTIONS_FOLD, {"sort", required_argument, NULL, 's'},
 	        {"by", required_argument, NULL, 'b'}, {"callers", required_argument, NULL, CALLERS},
 	        {"callees", required_argument, NULL, CALLEES}, {"histogram", no_argument, NULL, HISTOGRAM},
 	        {"threads", no_argument, NULL, THREADS}, {"corrected", no_argument, NULL, CORRECTED}, {0}};

@@ -9,6 +9,7 @@
 #include "csv.h"
 #include "json.h"
 #include "layout.h"
+#include "markdown.h"
 
 static struct {
 	const char *name, *of;
@@ -134,7 +135,7 @@ void fxt_table_begin(const char *name, const char *of, const struct fxt_column *
 	table.printed = 0;
 	switch (fxt_print_format()) {
 	case FXT_FORMAT_TEXT:
-		fxt_layout_begin(of, columns, count);
+		(fxt_print_is_markdown() ? fxt_markdown_begin : fxt_layout_begin)(of, columns, count);
 		break;
 	case FXT_FORMAT_JSON:
 		table_json_header();
@@ -148,14 +149,14 @@ void fxt_table_begin(const char *name, const char *of, const struct fxt_column *
 void fxt_table_row(const struct fxt_cell *cells)
 {
 	if (fxt_print_format() == FXT_FORMAT_TEXT)
-		fxt_layout_row(cells);
+		(fxt_print_is_markdown() ? fxt_markdown_row : fxt_layout_row)(cells);
 	else
 		table_raw_row(cells);
 }
 
 void fxt_table_end(void)
 {
-	if (fxt_print_format() == FXT_FORMAT_TEXT)
+	if (fxt_print_format() == FXT_FORMAT_TEXT && !fxt_print_is_markdown())
 		fxt_layout_end();
 	else if (fxt_print_format() == FXT_FORMAT_JSON)
 		fputs("]}", stdout);
