@@ -328,8 +328,9 @@ void agent_entries_examine(const struct agent_module_tables *module)
 	agent_planned_take(module, is_on);
 }
 
-/* Entries and sleds are in the order of their functions. */
-static bool entries_have(const struct entries *m, uint64_t function)
+/* The first entry of a function, or where it would be: entries and sleds are in the order of
+ * their functions. */
+static uint32_t entries_first_of(const struct entries *m, uint64_t function)
 {
 	uint32_t low = 0, high = m->used;
 
@@ -341,7 +342,14 @@ static bool entries_have(const struct entries *m, uint64_t function)
 		else
 			high = middle;
 	}
-	return low < m->used && m->entries[low].function == function;
+	return low;
+}
+
+static bool entries_have(const struct entries *m, uint64_t function)
+{
+	uint32_t first = entries_first_of(m, function);
+
+	return first < m->used && m->entries[first].function == function;
 }
 
 bool agent_entries_has(uint64_t function)
@@ -427,23 +435,16 @@ static struct entry_group entries_of_sled(uint64_t from)
 {
 	for (unsigned i = 0; i < MODULES; i++) {
 		const struct entries *m = &modules[i];
-		uint32_t low = 0, high = m->used, end;
+		uint32_t first, end;
 		uint64_t function;
 
 		if (m->kind != AGENT_LIST_SLEDS || from - m->low >= m->high - m->low)
 			continue;
 		function = agent_sled_function(from);
-		while (low < high) {
-			uint32_t middle = (low + high) / 2;
-
-			if (m->entries[middle].function < function)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		for (end = low; end < m->used && m->entries[end].function == function;)
+		first = entries_first_of(m, function);
+		for (end = first; end < m->used && m->entries[end].function == function;)
 			end++;
-		return (struct entry_group){m->entries + low, end - low};
+		return (struct entry_group){m->entries + first, end - first};
 	}
 	return (struct entry_group){0};
 }

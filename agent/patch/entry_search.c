@@ -376,14 +376,25 @@ static bool entry_is_left_out(
 	return false;
 }
 
-/* Linkers leave them in this order, nearly always. */
-static void entries_sort(struct agent_entry *entries, size_t count)
+static uint64_t entry_address(const struct agent_entry *entry)
+{
+	return entry->address;
+}
+
+static uint64_t entry_function(const struct agent_entry *entry)
+{
+	return entry->function;
+}
+
+/* Keeps the order of equal ones. Linkers leave them in order, nearly always. */
+static void entries_sort_by(
+        struct agent_entry *entries, size_t count, uint64_t (*key)(const struct agent_entry *entry))
 {
 	for (size_t i = 1; i < count; i++) {
 		struct agent_entry entry = entries[i];
 		size_t at = i;
 
-		for (; at > 0 && entries[at - 1].address > entry.address; at--)
+		for (; at > 0 && key(&entries[at - 1]) > key(&entry); at--)
 			entries[at] = entries[at - 1];
 		entries[at] = entry;
 	}
@@ -398,7 +409,7 @@ size_t agent_entry_search(const struct agent_module_tables *module, const struct
 	*left_out = 0;
 	for (size_t i = 0; i < list->count; i++)
 		found += entry_find(module, addresses[i], &entries[found]);
-	entries_sort(entries, found);
+	entries_sort_by(entries, found, entry_address);
 	search_slots(module);
 	if (!slot_count)
 		return found;
@@ -455,18 +466,6 @@ static enum sled_answer sled_find(const struct agent_module_tables *module,
 	return found->kind == AGENT_SLED_TAIL && sled_is_before_condition(at) ? SLED_LEFT_OUT : SLED_USED;
 }
 
-static void sleds_sort_by_function(struct agent_entry *sleds, size_t count)
-{
-	for (size_t i = 1; i < count; i++) {
-		struct agent_entry sled = sleds[i];
-		size_t at = i;
-
-		for (; at > 0 && sleds[at - 1].function > sled.function; at--)
-			sleds[at] = sleds[at - 1];
-		sleds[at] = sled;
-	}
-}
-
 /* Whether the sleds from `first` to `next`, all of one function, are to be left as they
  * are. */
 static bool sleds_are_left_out(const struct agent_module_tables *module, const struct agent_entry *first,
@@ -497,7 +496,7 @@ size_t agent_sled_search(const struct agent_module_tables *module, const struct 
 		*without_ends = *without_ends && (descriptions[i].kind == 0 || descriptions[i].kind > 2);
 	}
 	*without_ends = *without_ends && found;
-	sleds_sort_by_function(sleds, found);
+	entries_sort_by(sleds, found, entry_function);
 	search_slots(module);
 	for (size_t i = 0, next; i < found; i = next) {
 		for (next = i; next < found && sleds[next].function == sleds[i].function;)

@@ -21,6 +21,7 @@
 #include "plans.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
+#include "launcher/proc_status.h"
 #include "writer/shared/sys.h"
 
 _Static_assert(FXT_SOCKET_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
@@ -56,20 +57,15 @@ static bool acceptor_send_welcome(int connection, struct fxt_welcome *welcome,
  * differs from `pid`, which is the number here. */
 static bool acceptor_peer_calls_itself(pid_t pid, uint32_t number)
 {
-	char path[32], line[256];
-	const char *own = NULL;
-	FILE *file;
+	char numbers[256];
+	const char *last;
 
 	if (number == (uint32_t)pid)
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && !own && fgets(line, sizeof(line), file))
-		if (strncmp(line, "NSpid:", 6) == 0)
-			own = strrchr(line, '\t'); /* the innermost number is last */
-	if (file)
-		fclose(file);
-	return own && strtoul(own, NULL, 10) == number;
+	if (!fxt_proc_status(pid, "NSpid", numbers, sizeof(numbers)))
+		return false;
+	last = strrchr(numbers, '\t'); /* the innermost number is last */
+	return strtoul(last ? last : numbers, NULL, 10) == number;
 }
 
 /* True if the message is a hello of the process that sent it. In a hello of another version

@@ -7,7 +7,9 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include "launcher/proc_status.h"
 #include "reader/trace/text.h"
 #include "writer/format/encode.h"
 
@@ -83,17 +85,9 @@ static void death_set_sender(struct fxt_death *death, const struct fxt_provider 
 
 enum fxt_seccomp fxt_death_seccomp(pid_t pid)
 {
-	char path[32], line[128];
-	int mode = FXT_SECCOMP_NONE;
-	FILE *file;
+	char value[16];
+	int mode = fxt_proc_status(pid, "Seccomp", value, sizeof(value)) ? atoi(value) : FXT_SECCOMP_NONE;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Seccomp: %d", &mode) == 1)
-			break;
-	if (file)
-		fclose(file);
 	return mode >= FXT_SECCOMP_STRICT && mode <= FXT_SECCOMP_KILLED ? (enum fxt_seccomp)mode
 	                                                                : FXT_SECCOMP_NONE;
 }
