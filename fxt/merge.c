@@ -20,8 +20,9 @@ static const char help[] = "usage: fxt merge [OPTION]... FILE FILE...\n"
                            "\n"
                            "Writes one trace with the contents of several: their processes, threads, calls,\n"
                            "heaps and losses on one timeline. Traces of one boot of a machine are aligned\n"
-                           "by its clocks, and the command says how exactly. A process or thread of two\n"
-                           "traces appears twice, with different numbers.\n"
+                           "by its clocks, and those of the ranks of a run of MPI by round trips between\n"
+                           "them; the command says how exactly. A process or thread of two traces appears\n"
+                           "twice, with different numbers.\n"
                            "\n"
                            "  -o, --output=OUT  the output; - is the standard output; compressed if it ends\n"
                            "                    in .gz or .zst [merged.fxt]\n"
@@ -40,13 +41,15 @@ struct merging {
 	struct fxt_merge_clock *clocks;
 	size_t count; /* opened so far */
 	struct fxt_merge_timeline timeline;
-	char said[512];
+	struct fxt_merge_messages messages;
+	char said[1024];
 };
 
 static void merging_free(struct merging *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		fxt_merge_free(&m->inputs[i]);
+	fxt_merge_messages_free(&m->messages);
 	free(m->inputs);
 	free(m->clocks);
 }
@@ -99,7 +102,9 @@ static int merge_open(struct merging *m, const char *name)
 		        same);
 		return merge_fail(error);
 	}
-	return fxt_merge_read(input, clock, error, sizeof(error)) == 0 ? FXT_DONE : merge_fail(error);
+	return fxt_merge_read(input, clock, &m->messages, (uint32_t)(m->count - 1), error, sizeof(error)) == 0
+	               ? FXT_DONE
+	               : merge_fail(error);
 }
 
 static int merge_read(struct merging *m, char **names, size_t count, bool may_be_realtime)
@@ -114,8 +119,10 @@ static int merge_read(struct merging *m, char **names, size_t count, bool may_be
 	if (fxt_merge_timeline_choose(
 	            &m->timeline, m->clocks, count, may_be_realtime, error, sizeof(error)) != 0)
 		return merge_fail(error);
+	fxt_merge_messages_judge(&m->messages, m->clocks, count, &m->timeline);
 	fxt_merge_settle(m->inputs, m->clocks, count);
 	fxt_merge_timeline_describe(&m->timeline, m->said, sizeof(m->said));
+	fxt_merge_messages_describe(&m->messages, m->said, sizeof(m->said));
 	return FXT_DONE;
 }
 
@@ -168,6 +175,19 @@ static struct fxt_source_file merge_file(const struct merging *m)
 	return all;
 }
 
+/* By round trips: how exact the times of each rank are, and which were moved. */
+static void merge_print_errors(const struct merging *m)
+{
+	for (size_t i = 0; i < m->count && m->timeline.by == FXT_MERGE_BY_TRIPS; i++) {
+		const struct fxt_merge_clock *clock = &m->clocks[i];
+
+		printf("%s: to %s", clock->name, fxt_time_text((double)clock->error_ns).text);
+		if (clock->moved_ns > 0)
+			printf(", moved by %s", fxt_time_text((double)clock->moved_ns).text);
+		putchar('\n');
+	}
+}
+
 static int merge_write(struct merging *m, const char *output)
 {
 	const struct fxt_profiled profiled = {.has_profiles = merge_has_profiles(m),
@@ -178,8 +198,10 @@ static int merge_write(struct merging *m, const char *output)
 
 	if (merge_check_output(m, output) != 0 || fxt_profiled_write(output, &file, &profiled) != 0)
 		return FXT_FAILED;
-	if (strcmp(output, "-") != 0)
+	if (strcmp(output, "-") != 0) {
 		printf("%s: %zu traces on one timeline, %s\n", output, m->count, m->said);
+		merge_print_errors(m);
+	}
 	return FXT_DONE;
 }
 
@@ -189,6 +211,8 @@ int fxt_command_merge(int argc, char **argv)
 	bool may_be_realtime = false;
 	struct merging m = {0};
 	int option;
+
+	fxt_merge_messages_init(&m.messages);
 
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)

@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include "fields.h"
 #include "perfetto/heap_profile.h"
+#include "writer/shared/job.h"
 
 struct input_reader {
 	struct fxt_merge_input *input;
 	struct fxt_merge_clock *clock;
+	struct fxt_merge_messages *messages;
+	uint32_t number; /* of the trace */
 	struct fxt_tables tables;
 };
 
@@ -59,6 +62,53 @@ static void input_on_blob(struct input_reader *reader, const struct fxt_view *vi
 	reader->input->has_profiles |= fxt_span_is(fxt_view_blob_name(view), FXT_HEAP_PROFILE_BLOB);
 }
 
+static bool input_number(
+        struct input_reader *reader, const struct fxt_view *view, const char *name, int64_t *value)
+{
+	struct fxt_argument found;
+
+	if (!fxt_tables_argument(&reader->tables, view, name, &found) || found.type != FXT_ARGUMENT_INT64)
+		return false;
+	*value = (int64_t)found.value.word;
+	return true;
+}
+
+/* Of the numbers in a mark, so that their sums are numbers too. */
+#define MARK_MAX (INT64_MAX / 8)
+
+/* Notes a comparison with the clock of rank 0 (mpi/clock.c). */
+static void input_on_mark(struct input_reader *reader, const struct fxt_view *view)
+{
+	struct fxt_merge_clock *clock = reader->clock;
+	struct fxt_merge_mark mark;
+
+	if (!fxt_span_is(fxt_tables_text(&reader->tables, view->event.category), "mpi") ||
+	        !fxt_span_is(fxt_tables_text(&reader->tables, view->event.name), "clock") ||
+	        !input_number(reader, view, "run", (int64_t *)&mark.run) ||
+	        !input_number(reader, view, "monotonic_ns", &mark.monotonic_ns) ||
+	        !input_number(reader, view, "offset_ns", &mark.offset_ns) ||
+	        !input_number(reader, view, "error_ns", &mark.error_ns) || mark.monotonic_ns < 0 ||
+	        mark.monotonic_ns > MARK_MAX || mark.offset_ns < -MARK_MAX || mark.offset_ns > MARK_MAX ||
+	        mark.error_ns < 0 || mark.error_ns > MARK_MAX)
+		return;
+	if (clock->first_mark.run == 0)
+		clock->first_mark = mark;
+	clock->last_mark = mark;
+}
+
+static void input_on_event(struct input_reader *reader, const struct fxt_view *view)
+{
+	enum fxt_event_type type = view->event.type;
+
+	input_on_time(reader->input, view->event.ticks);
+	if (type == FXT_EVENT_INSTANT)
+		input_on_mark(reader, view);
+	else if ((type == FXT_EVENT_FLOW_BEGIN || type == FXT_EVENT_FLOW_END) &&
+	         view->event.extra & FXT_JOB_FLOW)
+		fxt_merge_messages_add(reader->messages, view->event.extra, type == FXT_EVENT_FLOW_END,
+		        view->event.ticks, reader->number);
+}
+
 /* Notes the clock rate of a provider. Returns false if an earlier provider has another
  * rate. */
 static bool input_on_rate(struct fxt_merge_clock *clock, uint64_t rate)
@@ -83,16 +133,16 @@ static bool input_on_record(struct input_reader *reader, const struct fxt_record
 	input->unknown += view.is_unknown;
 	fxt_merge_fields(&reader->tables, r, &view, NULL, input_on_field, input);
 	if (view.type == FXT_RECORD_EVENT)
-		input_on_time(input, view.event.ticks);
+		input_on_event(reader, &view);
 	input_on_blob(reader, &view);
 	return view.type != FXT_RECORD_INITIALIZATION ||
 	       input_on_rate(reader->clock, view.initialization.ticks_per_second);
 }
 
-int fxt_merge_read(
-        struct fxt_merge_input *input, struct fxt_merge_clock *clock, char *error, size_t error_bytes)
+int fxt_merge_read(struct fxt_merge_input *input, struct fxt_merge_clock *clock,
+        struct fxt_merge_messages *messages, uint32_t number, char *error, size_t error_bytes)
 {
-	struct input_reader reader = {.input = input, .clock = clock};
+	struct input_reader reader = {.input = input, .clock = clock, .messages = messages, .number = number};
 	struct fxt_cursor cursor = fxt_cursor(&input->archive);
 	bool is_of_one_clock = true;
 	struct fxt_record r;

@@ -179,6 +179,61 @@ static void timeline_take_lines(
 	timeline_find_anchors(t, clocks, count);
 }
 
+/* ---- by round trips ---- */
+
+static bool timeline_is_one_run(const struct fxt_merge_clock *clocks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (clocks[i].first_mark.run == 0 || clocks[i].first_mark.run != clocks[0].first_mark.run ||
+		        clocks[i].last_mark.run != clocks[0].first_mark.run)
+			return false;
+	return true;
+}
+
+/* Ticks at a time of CLOCK_MONOTONIC, by the line between the trace's own anchors. */
+static uint64_t timeline_ticks_at(const struct fxt_merge_clock *c, int64_t ns)
+{
+	__int128 behind = (__int128)ns - c->first.monotonic_ns;
+
+	return c->first.ticks + (uint64_t)(behind * c->line.span_ticks / c->line.span_ns);
+}
+
+/* Over less than a second, the errors of two comparisons are more than any clock's drift:
+ * the more exact one stands for both. */
+static void timeline_take_marks(struct fxt_merge_clock *c)
+{
+	const struct fxt_merge_mark *a = &c->first_mark, *b = &c->last_mark;
+	uint64_t from = timeline_ticks_at(c, a->monotonic_ns), to = timeline_ticks_at(c, b->monotonic_ns);
+	int64_t ns = b->monotonic_ns + b->offset_ns - a->monotonic_ns - a->offset_ns;
+
+	if (b->monotonic_ns - a->monotonic_ns < (int64_t)FXT_NS_PER_SECOND || to <= from ||
+	        to - from > UINT64_C(1) << 62 || ns <= 0) {
+		const struct fxt_merge_mark *best = b->error_ns < a->error_ns ? b : a;
+
+		c->line.shift = best->offset_ns;
+		c->error_ns = (uint64_t)best->error_ns + timeline_width_ns(c);
+		return;
+	}
+	c->line = (struct fxt_merge_line){.ticks = from,
+	        .ns = (uint64_t)(a->monotonic_ns + a->offset_ns),
+	        .span_ticks = to - from,
+	        .span_ns = (uint64_t)ns};
+	c->error_ns =
+	        (uint64_t)(a->error_ns > b->error_ns ? a->error_ns : b->error_ns) + timeline_width_ns(c);
+}
+
+static void timeline_take_trips(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count)
+{
+	timeline_take_lines(t, clocks, count, FXT_MERGE_BY_TRIPS);
+	t->error_ns = 0;
+	for (size_t i = 0; i < count; i++) {
+		timeline_take_marks(&clocks[i]);
+		if (clocks[i].error_ns > t->error_ns)
+			t->error_ns = clocks[i].error_ns;
+	}
+	timeline_find_anchors(t, clocks, count);
+}
+
 static bool timeline_has_anchors(const struct fxt_merge_clock *clocks, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -217,14 +272,18 @@ int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clo
 		if (!other && !fxt_anchors_are_of_one_boot(&clocks[0].first, &clocks[i].first))
 			other = &clocks[i];
 	}
-	if (other && !may_be_realtime) {
+	bool is_by_trips = other && timeline_is_one_run(clocks, count);
+
+	if (other && !is_by_trips && !may_be_realtime) {
 		snprintf(error, error_bytes,
 		        "%s: was recorded on another machine than %s, or after another boot; only the time "
 		        "of day relates them, and --realtime merges by it",
 		        other->name, clocks[0].name);
 		return -1;
 	}
-	if (other)
+	if (is_by_trips)
+		timeline_take_trips(t, clocks, count);
+	else if (other)
 		timeline_take_lines(t, clocks, count, FXT_MERGE_BY_REALTIME);
 	else if (!timeline_take_counter(t, clocks, count))
 		timeline_take_lines(t, clocks, count, FXT_MERGE_BY_MONOTONIC);
@@ -235,6 +294,7 @@ void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text,
 {
 	static const char *const by[] = {[FXT_MERGE_BY_COUNTER] = "the processor's counter: in exact order",
 	        [FXT_MERGE_BY_MONOTONIC] = "CLOCK_MONOTONIC, to",
+	        [FXT_MERGE_BY_TRIPS] = "round trips of MPI between the ranks, to",
 	        [FXT_MERGE_BY_REALTIME] =
 	                "the time of day, as exact as the machines' clocks were set, and to",
 	        [FXT_MERGE_BY_TICKS] =
@@ -243,6 +303,9 @@ void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text,
 
 	if (t->by == FXT_MERGE_BY_MONOTONIC || t->by == FXT_MERGE_BY_REALTIME)
 		bytes += snprintf(text + bytes, text_bytes - (size_t)bytes, " %s where each began and ended",
+		        fxt_time_text((double)t->error_ns).text);
+	if (t->by == FXT_MERGE_BY_TRIPS)
+		bytes += snprintf(text + bytes, text_bytes - (size_t)bytes, " %s",
 		        fxt_time_text((double)t->error_ns).text);
 	if (t->open)
 		snprintf(text + bytes, text_bytes - (size_t)bytes,

@@ -1,6 +1,6 @@
 /*
  * Puts several traces on one timeline by their anchors (writer/format/anchor.h): converts
- * the ticks of each to those of the merged trace. There are four ways.
+ * the ticks of each to those of the merged trace. There are five ways.
  *
  * Counter: all traces are from one boot of one machine, and all ticks are of its counter.
  * Ticks stay as they are, under one rate for all, so any two events are in the order in
@@ -13,6 +13,11 @@
  * Time of day: as CLOCK_MONOTONIC, for traces of several machines or boots, which are
  * aligned by CLOCK_REALTIME. The result is as exact as the clocks of these machines were
  * set.
+ *
+ * Round trips: the traces are of the ranks of one run of MPI, on several machines or boots.
+ * Each rank compared its CLOCK_MONOTONIC with that of rank 0, at least once (mpi/clock.c),
+ * and says how exactly. Its ticks become nanoseconds of rank 0's clock along the line
+ * between the first comparison and the last.
  *
  * Their own ticks: no trace has an anchor, as traces of other producers. Each says only how
  * many ticks a second has, so all count from one moment.
@@ -34,16 +39,33 @@ struct fxt_merge_line {
 	                                 0, nor above 2^62 */
 };
 
+/* A comparison of a rank's CLOCK_MONOTONIC with that of rank 0. */
+struct fxt_merge_mark {
+	uint64_t run; /* a number of the run of MPI; 0: there is no such comparison */
+	int64_t monotonic_ns;
+	int64_t offset_ns; /* rank 0's clock - this one's */
+	int64_t error_ns;  /* the most that the offset may be wrong by */
+};
+
 /* The known facts of a trace's clock. */
 struct fxt_merge_clock {
 	const char *name; /* of the trace */
 	struct fxt_anchor first, last;
 	bool has_anchor, has_last; /* it has one anchor; it has a second one */
 	uint64_t rate;             /* its ticks a second */
+	struct fxt_merge_mark first_mark, last_mark;
 	struct fxt_merge_line line;
+	uint64_t error_ns; /* by round trips: the most that its times may be wrong by */
+	uint64_t moved_ns; /* it was moved by this for the order of messages (messages.h) */
 };
 
-enum fxt_merge_by { FXT_MERGE_BY_COUNTER, FXT_MERGE_BY_MONOTONIC, FXT_MERGE_BY_REALTIME, FXT_MERGE_BY_TICKS };
+enum fxt_merge_by {
+	FXT_MERGE_BY_COUNTER,
+	FXT_MERGE_BY_MONOTONIC,
+	FXT_MERGE_BY_TRIPS,
+	FXT_MERGE_BY_REALTIME,
+	FXT_MERGE_BY_TICKS
+};
 
 struct fxt_merge_timeline {
 	enum fxt_merge_by by;

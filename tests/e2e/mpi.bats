@@ -138,3 +138,45 @@ needs_wrappers()
 	fxtrun -o plain.fxt counted 3 2>err
 	fxt dump plain.fxt | fails grep libmpi
 }
+
+# job_with_wrong_clocks: of four ranks, each with a CLOCK_MONOTONIC of its own
+job_with_wrong_clocks()
+{
+	cat >late <<-'END'
+		#!/bin/sh
+		exec unshare --time --monotonic $((86400 * (OMPI_COMM_WORLD_RANK + 1))) --fork "$@"
+	END
+	chmod +x late
+	unshare --time --monotonic 86400 --fork true 2>why || skip "no time namespaces here: $(cat why)"
+	mpicc -g -O2 -o every "$root/tests/programs/mpi/every.c"
+	timeout 120 mpirun --oversubscribe -n 4 ./late fxtrun --no-sched ./every >out 2>err || { cat err && return 1; }
+}
+
+@test "ranks whose clocks are days apart are put on one clock, as exactly as fxt merge says of each" {
+	local rate
+
+	needs_wrappers
+	job_with_wrong_clocks
+	fxt merge trace.?.fxt | tee said
+	head -1 said | grep 'by round trips of MPI between the ranks, to .* messages between ranks'
+	[ "$(grep -c '^trace\..\.fxt: to ' said)" = 4 ]
+	fxt info merged.fxt | grep 'by round trips of MPI'
+	fxt check merged.fxt | grep -E ': ok, [0-9]+ records$'
+	python3 "$BATS_TEST_DIRNAME/mpi.py" said merged.fxt | sort | diff <(sort out) -
+	rate=$(fxt dump trace.0.fxt | sed -n '/ initialization /{s/.*=//p;q}')
+	python3 "$BATS_TEST_DIRNAME/mpi.py" residual merged.fxt said "$rate" trace.?.fxt
+}
+
+@test "messages that seem to be received before they were sent: the traces are moved until none is, and that is said" {
+	needs_wrappers
+	job_with_wrong_clocks
+	# One rank is two seconds ahead of what its round trips said, and another one behind.
+	python3 "$BATS_TEST_DIRNAME/mpi.py" spoil trace.1.fxt -2000000000
+	python3 "$BATS_TEST_DIRNAME/mpi.py" spoil trace.2.fxt 1000000000
+	fxt merge trace.?.fxt | tee said
+	grep -E '[0-9]+ of [0-9]+ messages between ranks seemed to be received before they were sent, by up to [23]\.[0-9]+ s: . traces? w.* moved, by up to .*, and none is now$' said
+	grep -E '^trace\.1\.fxt: to .*, moved by ' said
+	fxt info merged.fxt | grep 'moved, by up to'
+	python3 "$BATS_TEST_DIRNAME/mpi.py" said merged.fxt | sort | diff <(sort out) -
+	python3 "$BATS_TEST_DIRNAME/mpi.py" order merged.fxt
+}

@@ -1,8 +1,10 @@
 """What a trace says of a job of MPI, as lines that the program in tests/programs/mpi/every.c
-prints of itself: mpi.py said TRACE; and the messages with the times of both ends, in ticks:
-mpi.py times TRACE. Reads what `fxt dump TRACE` prints."""
+prints of itself: mpi.py said TRACE. How far the times of messages in a merged trace are from
+those by a clock that all ranks share: mpi.py residual MERGED WHAT_MERGE_SAID
+TICKS_A_SECOND TRACE... Reads what `fxt dump TRACE` prints."""
 import collections
 import re
+import struct
 import subprocess
 import sys
 
@@ -35,16 +37,62 @@ def read(trace):
     return calls, messages
 
 
-calls, messages = read(sys.argv[2])
-if sys.argv[1] == 'said':
+def pairs(messages):
+    for key, (begin, end) in messages.items():
+        assert begin and end, (begin, end)
+        assert number(begin[2], 'peer') == end[0] and number(end[2], 'peer') == begin[0], (begin, end)
+        for fact in ('tag', 'comm', 'bytes'):
+            assert number(begin[2], fact) == number(end[2], fact), (begin, end)
+        yield key, begin, end
+
+
+def said(trace):
+    calls, messages = read(trace)
     for (rank, name), count in calls.items():
         print('calls', rank, name, count)
-for begin, end in messages.values():
-    assert begin and end, (begin, end)
-    assert number(begin[2], 'peer') == end[0] and number(end[2], 'peer') == begin[0], (begin, end)
-    for fact in ('tag', 'comm', 'bytes'):
-        assert number(begin[2], fact) == number(end[2], fact), (begin, end)
-    if sys.argv[1] == 'said':
+    for _, begin, end in pairs(messages):
         print('message', begin[0], end[0], number(end[2], 'tag'), number(end[2], 'bytes'))
-    else:
-        print(begin[0], end[0], begin[1], end[1])
+
+
+def nanoseconds(text):
+    """The sum of the times in a line of merge: its error, and how far the trace was moved."""
+    units = {'ns': 1, 'us': 1e3, 'ms': 1e6, 's': 1e9}
+    return sum(float(value.replace(',', '')) * units[unit]
+               for value, unit in re.findall(r'(?:to|by) ([\d.,]+) (\w+)', text))
+
+
+def residual(merged, merge_said, rate, *traces):
+    """The merged times are nanoseconds; those of the traces are ticks of one counter, which
+    all ranks of one machine share, whatever their other clocks say. The time of a message is
+    wrong by at most what merge said of both ranks, and what it rounded there."""
+    errors = sorted(nanoseconds(line.split(': ', 1)[1]) for line in open(merge_said) if line.startswith('trace.'))
+    bound = (errors[-1] + errors[-2]) * 1.001 + 100
+    truth = {}
+    for trace in traces:
+        for key, ends in read(trace)[1].items():
+            truth[key] = [mine or known for mine, known in zip(ends, truth.get(key, [None, None]))]
+    worst = count = 0
+    for key, begin, end in pairs(read(merged)[1]):
+        assert end[1] >= begin[1], ('received before it was sent', begin, end)
+        took = (truth[key][1][1] - truth[key][0][1]) * 1e9 / float(rate)
+        worst, count = max(worst, abs(end[1] - begin[1] - took)), count + 1
+    print(f'{count} messages, residual {worst:.0f} ns, bound {bound:.0f} ns')
+    assert count > 0 and worst <= bound
+
+
+def order(merged):
+    for _, begin, end in pairs(read(merged)[1]):
+        assert end[1] >= begin[1], ('received before it was sent', begin, end)
+
+
+def spoil(trace, wrong):
+    """Changes what a trace says of its clock by so many nanoseconds."""
+    data = open(trace, 'rb').read()
+    for offset in set(re.findall(r'name="clock" .*offset_ns=int64:(-?\d+)',
+                                 subprocess.run(['fxt', 'dump', trace], capture_output=True, text=True).stdout)):
+        assert data.count(struct.pack('<q', int(offset))) == 1
+        data = data.replace(struct.pack('<q', int(offset)), struct.pack('<q', int(offset) + int(wrong)))
+    open(trace, 'wb').write(data)
+
+
+{'said': said, 'residual': residual, 'order': order, 'spoil': spoil}[sys.argv[1]](*sys.argv[2:])
