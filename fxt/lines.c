@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "options.h"
+#include "reader/trace/text.h"
 #include "table.h"
 
 /* The name of a group's lines, and of their table. */
@@ -235,4 +236,41 @@ void fxt_lines_print(
 		if (lines[i].function->calls > 1)
 			lines_histogram(l, &lines[i]);
 	free(lines);
+}
+
+/* Returns the known place of a function in the source, or NULL. */
+static const struct fxt_origin *lines_place(const struct fxt_lines *l, const struct fxt_function *f)
+{
+	const struct fxt_origin *origin = NULL;
+
+	while ((origin = fxt_origins_next(&l->scan->origins, f->name, origin)))
+		if (origin->file != FXT_NOTHING && origin->line > 0)
+			return origin;
+	return NULL;
+}
+
+size_t fxt_lines_print_places(const struct fxt_lines *l, const struct fxt_functions *functions)
+{
+	size_t count, unknown = 0;
+	uint64_t printed = 0;
+	struct fxt_line *lines = fxt_lines_sort(l, functions, false, &count);
+
+	for (size_t i = 0; i < count && printed < l->limit; i++) {
+		const struct fxt_function *f = lines[i].function;
+		const struct fxt_origin *place = lines_place(l, f);
+
+		if (!place) {
+			unknown++;
+			continue;
+		}
+		fxt_print_text(l->scan->tables.strings[place->file]);
+		printf(":%" PRIu32 ": note: ", place->line);
+		fxt_print_text(lines[i].name);
+		printf(": %s call%s, %s total, %s self\n", fxt_calls_text(l->scan, f->calls).text,
+		        fxt_plural(f->calls), fxt_time_text(fxt_corrected_total(f, &l->cost).ns).text,
+		        fxt_time_text(fxt_corrected_self(f, &l->cost).ns).text);
+		printed++;
+	}
+	free(lines);
+	return unknown;
 }

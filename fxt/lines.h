@@ -48,4 +48,9 @@ void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
 void fxt_lines_print(
         const struct fxt_lines *l, const struct fxt_functions *functions, const char *of, bool of_tracer);
 
+/* Prints a line FILE:LINE: for each function whose place in the source is known, in the form
+ * of gcc's messages, which editors take as a list of places. Returns the number of functions
+ * without a known place. */
+size_t fxt_lines_print_places(const struct fxt_lines *l, const struct fxt_functions *functions);
+
 #endif

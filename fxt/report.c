@@ -16,30 +16,32 @@
 #include "reader/slices/walk.h"
 #include "describe.h"
 
-static const char help[] = "usage: fxt report [OPTION]... [FILE]...\n"
-                           "\n"
-                           "Prints a line for each function of a trace:\n" FXT_HELP_FIGURES
-                           "Calls that never ended are counted until their process was killed, or to the\n"
-                           "end of the trace, and marked. Time in which the tracer made a thread wait is in\n"
-                           "no function.\n"
-                           "\n"
-                           "  -s, --sort=KEY       by which the lines are sorted, total if not given:\n"
-                           "                  " FXT_HELP_SORTED "\n"
-                           "  -n, --limit=N        the first N lines of each table\n"
-                           "  -b, --by=KEY         a line for each module, file, category, thread, process\n"
-                           "                       or program instead; for each value of an argument, as\n"
-                           "                       arg:NAME\n"
-                           "      --callers=NAME   the calls of these functions, by caller\n"
-                           "      --callees=NAME   the calls that these functions made\n"
-                           "      --histogram      how many calls took how long, for each line\n"
-                           "      --corrected      times without the cost of recording the calls, as\n"
-                           "                       measured by fxtrun --calibrate, and how far they may be\n"
-                           "                       off\n"
-                           "      --threads        a table for each thread, after one of how the threads\n"
-                           "                       spent their time: on a CPU, able to run while something\n"
-                           "                       else did, or waiting; and how often they were switched\n"
-                           "                       away\n" FXT_HELP_CHOICE FXT_HELP_FOLD FXT_HELP_MARKDOWN
-                                   FXT_HELP_FORMAT FXT_HELP_FILE;
+static const char help[] =
+        "usage: fxt report [OPTION]... [FILE]...\n"
+        "\n"
+        "Prints a line for each function of a trace:\n" FXT_HELP_FIGURES
+        "Calls that never ended are counted until their process was killed, or to the\n"
+        "end of the trace, and marked. Time in which the tracer made a thread wait is in\n"
+        "no function.\n"
+        "\n"
+        "  -s, --sort=KEY       by which the lines are sorted, total if not given:\n"
+        "                  " FXT_HELP_SORTED "\n"
+        "  -n, --limit=N        the first N lines of each table\n"
+        "  -b, --by=KEY         a line for each module, file, category, thread, process\n"
+        "                       or program instead; for each value of an argument, as\n"
+        "                       arg:NAME\n"
+        "      --callers=NAME   the calls of these functions, by caller\n"
+        "      --callees=NAME   the calls that these functions made\n"
+        "      --histogram      how many calls took how long, for each line\n"
+        "      --corrected      times without the cost of recording the calls, as\n"
+        "                       measured by fxtrun --calibrate, and how far they may be\n"
+        "                       off\n"
+        "      --threads        a table for each thread, after one of how the threads\n"
+        "                       spent their time: on a CPU, able to run while something\n"
+        "                       else did, or waiting; and how often they were switched\n"
+        "                       away\n"
+        "      --format=gcc     FILE:LINE: of each function, as editors take it\n" FXT_HELP_CHOICE
+                FXT_HELP_FOLD FXT_HELP_MARKDOWN FXT_HELP_FORMAT FXT_HELP_FILE;
 
 /* ---- what is wanted ---- */
 
@@ -61,6 +63,7 @@ struct report_command {
 	enum fxt_group group;
 	const char *argument; /* for FXT_GROUP_ARGUMENT */
 	bool by_thread;
+	bool prints_places;            /* --format=gcc */
 	bool is_whole;                 /* all of the trace could be read again */
 	struct fxt_lines lines;        /* from the options, completed for each trace */
 	const struct fxt_scan *scan;   /* the trace that is reported */
@@ -234,8 +237,22 @@ static void report_head(struct report_command *c, const struct trace *trace, con
 		        fxt_time_text((double)fxt_scan_ns(c->scan, c->times.waited_time)).text);
 }
 
+/* Prints places in the source, and nothing else that an editor would take for one. */
+static void report_places(struct report_command *c, const struct trace *trace, const char *name)
+{
+	size_t unknown = fxt_lines_print_places(&c->lines, &trace->all);
+
+	if (unknown > 0)
+		fprintf(stderr, "fxt: %s: %zu function%s without a known line of source\n", name, unknown,
+		        fxt_plural(unknown));
+}
+
 static void report_trace(struct report_command *c, const struct trace *trace, const char *name)
 {
+	if (c->prints_places) {
+		report_places(c, trace, name);
+		return;
+	}
 	report_head(c, trace, name);
 	if (c->by_thread) {
 		report_threads(c, trace);
@@ -335,7 +352,7 @@ static bool report_set_group(struct report_command *c, const char *key)
 	return false;
 }
 
-enum { CORRECTED = FXT_OPTION_OWN, THREADS, CALLERS, CALLEES, HISTOGRAM };
+enum { CORRECTED = FXT_OPTION_OWN, THREADS, CALLERS, CALLEES, HISTOGRAM, FORMAT };
 
 /* Takes an option of the report's own. Returns FXT_DONE, or FXT_FAILED after reporting
  * the error. */
@@ -361,6 +378,10 @@ static int report_option(struct report_command *c, const char *command, int opti
 	case CORRECTED:
 		c->lines.is_corrected = true;
 		break;
+	case FORMAT:
+		c->prints_places = strcmp(optarg, "gcc") == 0;
+		return c->prints_places ? FXT_DONE
+		                        : fxt_bad_usage(command, "no format '%s': it is gcc", optarg);
 	case THREADS:
 		c->by_thread = true;
 		break;
@@ -375,7 +396,8 @@ int fxt_command_report(int argc, char **argv)
 	        FXT_OPTIONS_MARKDOWN, FXT_OPTIONS_FOLD, {"sort", required_argument, NULL, 's'},
 	        {"by", required_argument, NULL, 'b'}, {"callers", required_argument, NULL, CALLERS},
 	        {"callees", required_argument, NULL, CALLEES}, {"histogram", no_argument, NULL, HISTOGRAM},
-	        {"threads", no_argument, NULL, THREADS}, {"corrected", no_argument, NULL, CORRECTED}, {0}};
+	        {"threads", no_argument, NULL, THREADS}, {"format", required_argument, NULL, FORMAT},
+	        {"corrected", no_argument, NULL, CORRECTED}, {0}};
 	int option, status = FXT_DONE;
 
 	c->wanted = (struct fxt_options){.listener = &c->times.listener};
@@ -386,6 +408,8 @@ int fxt_command_report(int argc, char **argv)
 	while (status == FXT_DONE && (option = fxt_option(argc, argv, options, help)) != -1)
 		if (!fxt_options_take(&c->wanted, argv[0], option))
 			status = report_option(c, argv[0], option);
+	if (status == FXT_DONE && c->prints_places && (c->group != FXT_GROUP_FUNCTION || c->by_thread))
+		status = fxt_bad_usage(argv[0], "--format=gcc is for functions, without --by or --threads");
 	c->lines.limit = fxt_options_limit(&c->wanted, UINT64_MAX);
 	fxt_thread_times_init(&c->times);
 	if (status == FXT_DONE)

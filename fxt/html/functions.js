@@ -14,8 +14,12 @@
     const place = row.file === null ? row.module === null ? '' : name(row.module) : `${name(row.file)}${row.line ? `:${row.line}` : ''}`;
     const title = place ? `${row.text}\n${place}` : row.text;
 
+    // An absolute path only: a relative one would be looked for in the editor's own directory.
+    const editor = row.file !== null && row.line && name(row.file).startsWith('/') ?
+      make('a', {class: 'editor', href: `vscode://file${encodeURI(name(row.file))}:${row.line}`, title: `open ${place} in an editor`}) : null;
+
     return make('td', {class: 'text name', title}, make('button', {onclick: () => page.search(row.text)}, ...page.marked(row.text)),
-      row.open ? make('small', {}, ` (${count(row.open)} not ended)`) : null);
+      row.open ? make('small', {}, ` (${count(row.open)} not ended)`) : null, editor);
   }
 
   function cell(row, column, most) {

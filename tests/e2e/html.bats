@@ -105,6 +105,18 @@ by_function()
 	grep -o 'data-total="[0-9]*" data-self="[0-9]*" data-calls="[0-9]*"' dom.html | diff flames -
 }
 
+@test "a function's line is a link that an editor takes, if its path is absolute" {
+	needs_chromium
+	zstd -dq "$root/doc/manual/trace.fxt.zst" -o trace.fxt
+	fxt html trace.fxt >/dev/null
+	browse trace.html <<-'END'
+		for (const link of document.querySelectorAll('#functions-table a.editor')) says(link.getAttribute('href'));
+	END
+	said | sort >links
+	fxt report --format=gcc trace.fxt | sed -E 's,^([^:]*:[0-9]+):.*,vscode://file\1,' | sort | diff - links
+	[ "$(wc -l <links)" = 11 ]
+}
+
 @test "keys and clicks: search in all parts, sort by a column, and the address brings it back" {
 	needs_chromium
 	raytracer

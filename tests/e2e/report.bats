@@ -276,3 +276,30 @@ counts()
 		    assert row["calls"] > 0 and inside <= row["calls"] <= near, row
 	END
 }
+
+@test "--format=gcc: places that an editor takes, each the line where gdb finds the function" {
+	cat >places.c <<-'END'
+		__attribute__((noinline)) void first(void) { __asm__(""); }
+
+		__attribute__((noinline)) void second(void)
+		{
+			first();
+			first();
+		}
+		int main(void) { second(); return 0; }
+	END
+	gcc -g -O1 -finstrument-functions -o places "$PWD/places.c"
+	fxtrun -o places.fxt ./places 2>/dev/null
+	fxt report --format=gcc --sort=calls places.fxt >places.out
+	[ "$(wc -l <places.out)" = 3 ]
+	diff <(sed -E 's/^([^:]*):([0-9]+): note: (.*): ([0-9]+) calls?, .* total, .* self$/\1 \2 \3 \4/' places.out | sort) \
+		<(for want in first:2:1 second:1:3 main:1:8; do
+			IFS=: read -r name calls line <<<"$want"
+			echo "$PWD/places.c $line $name $calls"
+		done | sort)
+	gcc -g0 -O1 -finstrument-functions -o places places.c
+	fxtrun -o places.fxt ./places 2>/dev/null
+	says 0 "fxt: places.fxt: 3 functions without a known line of source" fxt report --format=gcc places.fxt
+	says 2 "fxt report: no format 'clang': it is gcc; see fxt report --help" fxt report --format=clang places.fxt
+	says 2 "fxt report: --format=gcc is for functions, without --by or --threads; see fxt report --help" fxt report --format=gcc --threads places.fxt
+}
