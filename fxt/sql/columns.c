@@ -113,21 +113,6 @@ static void column_name(sqlite3_context *context, const struct fxt_sql_trace *tr
 		fxt_sql_result_text(context, trace, name);
 }
 
-static uint64_t column_duration(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
-{
-	return fxt_scan_ns(&trace->scan, row->end) - fxt_scan_ns(&trace->scan, row->start);
-}
-
-/* Rounds the time inside to the nearest nanosecond. If it were always rounded down, every
- * sum of self times would be too large. */
-static int64_t column_self(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
-{
-	uint64_t time = column_duration(trace, row);
-	uint64_t inside = (fxt_scan_ns(&trace->scan, 2 * row->inside) + 1) / 2;
-
-	return time > inside ? (int64_t)(time - inside) : 0;
-}
-
 static void column_object(sqlite3_context *context, const struct fxt_sql_row *row)
 {
 	char text[24];
@@ -252,7 +237,9 @@ static void column_of_slice(sqlite3_context *context, const struct fxt_sql_trace
 {
 	switch (field) {
 	case FXT_SQL_SELF:
-		sqlite3_result_int64(context, column_self(trace, row));
+		sqlite3_result_int64(
+		        context, (int64_t)fxt_sql_self(
+		                         trace, fxt_sql_duration(trace, row->start, row->end), row->inside));
 		break;
 	case FXT_SQL_INNER_CALLS:
 		sqlite3_result_int64(context, (int64_t)row->calls);
@@ -329,7 +316,7 @@ void fxt_sql_field_value(sqlite3_context *context, const struct fxt_sql_trace *t
 		sqlite3_result_int64(context, fxt_sql_time(trace, row->end));
 		break;
 	case FXT_SQL_DURATION:
-		sqlite3_result_int64(context, (int64_t)column_duration(trace, row));
+		sqlite3_result_int64(context, (int64_t)fxt_sql_duration(trace, row->start, row->end));
 		break;
 	case FXT_SQL_NAME:
 		column_name(context, trace, row->name);

@@ -82,9 +82,11 @@ void fxt_sql_close(sqlite3 *database, struct fxt_sql_trace *trace)
 {
 	sqlite3_close(database);
 	fxt_sql_sums_free(trace->sums);
+	fxt_sql_call_sums_free(trace->call_sums);
 	fxt_sql_blocks_free(trace->blocks);
 	fxt_sql_modules_free(trace->modules);
 	trace->sums = NULL;
+	trace->call_sums = NULL;
 	trace->blocks = NULL;
 	trace->modules = NULL;
 }

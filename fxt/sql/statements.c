@@ -10,6 +10,7 @@
 #include "fxt/table.h"
 #include "reader/trace/index.h"
 #include "reader/trace/progress_line.h"
+#include "rewrite.h"
 #include "tables.h"
 
 /* ---- messages ---- */
@@ -52,15 +53,16 @@ struct result {
 	int count;
 };
 
-/* The values of the first row decide how each column is shown. */
-static void result_begin(struct result *result, sqlite3_stmt *statement, bool has_row)
+/* The values of the first row decide how each column is shown. The columns are named as in
+ * the statement that the user wrote. */
+static void result_begin(struct result *result, sqlite3_stmt *written, sqlite3_stmt *statement, bool has_row)
 {
 	result->count = sqlite3_column_count(statement);
 	result->columns = fxt_resize(NULL, (size_t)result->count, sizeof(*result->columns));
 	result->cells = fxt_resize(NULL, (size_t)result->count, sizeof(*result->cells));
 	for (int i = 0; i < result->count; i++) {
 		int type = has_row ? sqlite3_column_type(statement, i) : SQLITE_NULL;
-		const char *name = sqlite3_column_name(statement, i);
+		const char *name = sqlite3_column_name(written, i);
 
 		result->columns[i] = (struct fxt_column){.key = name,
 		        .title = name,
@@ -86,13 +88,13 @@ static void result_row(const struct result *result, sqlite3_stmt *statement)
 	fxt_table_row(result->cells);
 }
 
-static int statement_print(sqlite3_stmt *statement)
+static int statement_print(sqlite3_stmt *written, sqlite3_stmt *statement)
 {
 	struct result result = {0};
 	int status = sqlite3_step(statement);
 
 	if (status == SQLITE_ROW || (status == SQLITE_DONE && sqlite3_column_count(statement) > 0)) {
-		result_begin(&result, statement, status == SQLITE_ROW);
+		result_begin(&result, written, statement, status == SQLITE_ROW);
 		for (; status == SQLITE_ROW; status = sqlite3_step(statement))
 			result_row(&result, statement);
 		fxt_table_end();
@@ -102,11 +104,23 @@ static int statement_print(sqlite3_stmt *statement)
 	return status;
 }
 
+/* The statement that gives the same answer from sums (rewrite.h); NULL: there is none. */
+static sqlite3_stmt *statement_from_sums(sqlite3 *database, const char *begin, const char *end)
+{
+	sqlite3_stmt *statement = NULL;
+	char *text = fxt_sql_rewrite(begin, end);
+
+	if (text && sqlite3_prepare_v2(database, text, -1, &statement, NULL) != SQLITE_OK)
+		statement = NULL;
+	free(text);
+	return statement;
+}
+
 bool fxt_sql_run(sqlite3 *database, const char *text)
 {
 	for (const char *next = text; *next;) {
 		const char *begin = next;
-		sqlite3_stmt *statement;
+		sqlite3_stmt *statement, *other;
 
 		if (sqlite3_prepare_v2(database, begin, -1, &statement, &next) != SQLITE_OK) {
 			statement_fail(database, text, begin);
@@ -114,10 +128,12 @@ bool fxt_sql_run(sqlite3 *database, const char *text)
 		}
 		if (!statement) /* a comment, or white space */
 			continue;
-		int status = statement_print(statement);
+		other = statement_from_sums(database, begin, next);
+		int status = statement_print(statement, other ? other : statement);
 
 		if (status != SQLITE_DONE)
 			statement_fail(database, text, begin);
+		sqlite3_finalize(other);
 		sqlite3_finalize(statement);
 		if (status != SQLITE_DONE)
 			return false;

@@ -27,12 +27,27 @@ struct fxt_sql_blocks {
 	struct fxt_spill blocks; /* struct fxt_heap_block */
 };
 
+/* The calls of one function that one thread made. Times are in ns. */
+struct fxt_sql_call_sum {
+	uint32_t thread, name;
+	uint64_t calls, duration, self, shortest, longest;
+};
+
+struct fxt_sql_call_sums {
+	struct fxt_sql_call_sum *items;
+	size_t count, room;
+	struct fxt_index index; /* by thread and name */
+};
+
 /* Returns the sums. The first call reads the whole trace. */
 const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace);
 const struct fxt_switches *fxt_sql_switches(struct fxt_sql_trace *trace);
 
 const struct fxt_sql_blocks *fxt_sql_blocks(struct fxt_sql_trace *trace);
 
+const struct fxt_sql_call_sums *fxt_sql_call_sums(struct fxt_sql_trace *trace);
+
+void fxt_sql_call_sums_free(struct fxt_sql_call_sums *sums);
 void fxt_sql_blocks_free(struct fxt_sql_blocks *blocks);
 void fxt_sql_sums_free(struct fxt_sql_sums *sums);
 

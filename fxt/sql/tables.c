@@ -135,6 +135,21 @@ static const struct fxt_sql_column functions[] = {
         {"line", "INTEGER", 0, "where it begins there"},
 };
 
+static const struct fxt_sql_column call_sums[] = {
+        {"function", "TEXT", 0, "the name of the function"},
+        {"function_id", "INTEGER", 0, "its id in functions"},
+        {"module", "TEXT", 0, "the path of its program or library, if the trace has it"},
+        {"tid", "INTEGER", 0, "the number of the thread"},
+        {"thread", "TEXT", 0, "its name"},
+        {"pid", "INTEGER", 0, "the number of its process"},
+        {"process", "TEXT", 0, "its name"},
+        {"calls", "INTEGER", 0, "the rows that calls has of them"},
+        {"duration", "INTEGER", 0, "the sum of their durations"},
+        {"self", "INTEGER", 0, "the sum of their self times"},
+        {"shortest", "INTEGER", 0, "the least duration"},
+        {"longest", "INTEGER", 0, "the greatest duration"},
+};
+
 static const struct fxt_sql_column threads[] = {
         {"id", "INTEGER", 0, "a number that no other thread of the trace has"},
         {"tid", "INTEGER", 0, "its number"},
@@ -218,6 +233,8 @@ const struct fxt_sql_table fxt_sql_tables[] = {
                 "the sums of each function's calls, as in fxt report: without time in which the tracer made "
                 "threads wait",
                 functions, COUNT(functions), 0, &fxt_sql_functions},
+        {"call_sums", "calls, summed up by thread and function", call_sums, COUNT(call_sums), 0,
+                &fxt_sql_call_sum_list},
         {"threads", "the threads", threads, COUNT(threads), 0, &fxt_sql_threads},
         {"processes", "the processes", processes, COUNT(processes), 0, &fxt_sql_processes},
         {"switches", "context switches", switches, COUNT(switches), FXT_SQL_SWITCHES, NULL},

@@ -25,6 +25,7 @@ struct fxt_sql_trace {
 	                                         threads */
 	struct fxt_sql_sums *sums;            /* NULL until the first query that needs it
 	                                         (sums.h) */
+	struct fxt_sql_call_sums *call_sums;  /* the same */
 	struct fxt_sql_blocks *blocks;        /* the same */
 	struct fxt_sql_modules *modules;      /* the same (lists.h) */
 	uint64_t start_ns;                    /* of the trace */
@@ -48,6 +49,20 @@ struct fxt_span fxt_sql_text(const struct fxt_sql_trace *trace, uint32_t string)
 static inline int64_t fxt_sql_time(const struct fxt_sql_trace *trace, uint64_t time)
 {
 	return (int64_t)(fxt_scan_ns(&trace->scan, time) - trace->start_ns);
+}
+
+/* The duration and the self time of a slice, in SQL's nanoseconds; `inside` is the time in
+ * slices inside it. This is rounded to the nearest nanosecond. If it were always rounded
+ * down, every sum of self times would be too large. */
+static inline uint64_t fxt_sql_duration(const struct fxt_sql_trace *trace, uint64_t start, uint64_t end)
+{
+	return fxt_scan_ns(&trace->scan, end) - fxt_scan_ns(&trace->scan, start);
+}
+
+static inline uint64_t fxt_sql_self(const struct fxt_sql_trace *trace, uint64_t duration, uint64_t inside)
+{
+	inside = (fxt_scan_ns(&trace->scan, 2 * inside) + 1) / 2;
+	return duration > inside ? duration - inside : 0;
 }
 
 /* The last time that is certainly before a nanosecond of SQL, and the first one after

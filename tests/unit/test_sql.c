@@ -6,6 +6,7 @@
 #include "trace.h"
 
 #include "fxt/sql/database.h"
+#include "fxt/sql/rewrite.h"
 
 static struct trace trace;
 static struct fxt_source source;
@@ -259,7 +260,7 @@ static void objects(void **state)
 	        "0x300|8|30|40|freed|1|main;make|make 0x300|16|50|-|leaked|0|main;make|make ");
 }
 
-/* ---- limits ---- */
+/* ---- random traces ---- */
 
 static const char *const names[] = {"a", "b", "c"};
 
@@ -291,6 +292,78 @@ static void random_trace(uint64_t seed)
 		        put_tree(1 + thread, now[thread], (unsigned)random_below(5)) + 1 + random_below(50);
 	}
 }
+
+/* ---- sums ---- */
+
+/* Statements that are answered from sums give what the rows of calls give. */
+static void sums(void **state)
+{
+	static const char *const statements[] = {
+	        "select count(*) from calls",
+	        "select count(*), sum(duration), avg(self) from calls where tid = 77",
+	        "SELECT function, COUNT(*), Sum(duration), sum(self), avg(duration), min(duration), "
+	        "max(duration) FROM calls GROUP BY function ORDER BY 1",
+	        "select tid, function, count(*) as n from calls where function in ('a', 'c') and tid <> 2 "
+	        "group by tid, function having n >= 2 order by n desc, tid, function limit 3;",
+	        "select pid, printf('%d it''s', count(*)) from calls group by pid",
+	        "select case when function = 'a' then 1 else 2 end as kind, round(sum(self) / 1e3, 1), "
+	        "max(duration) - min(duration) from calls group by kind",
+	        "select function from calls group by 1 order by sum(duration) desc, 1",
+	};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		random_trace(seed);
+		for (size_t i = 0; i < COUNT(statements); i++) {
+			static char expected[sizeof(answered)];
+			const char *end = statements[i] + strlen(statements[i]);
+			char *rewritten = fxt_sql_rewrite(statements[i], end);
+
+			assert_non_null(rewritten);
+			assert_non_null(strstr(rewritten, " call_sums "));
+			open_trace(seed % 2 ? &small : NULL);
+			strcpy(expected, answer(statements[i]));
+			assert_string_equal(answer(rewritten), expected);
+			close_trace();
+			free(rewritten);
+		}
+	}
+}
+
+/* What may mean something else in the sums is answered from the rows. */
+static void no_sums(void **state)
+{
+	static const char *const statements[] = {
+	        "select function from calls",
+	        "select distinct function from calls",
+	        "select count(distinct function) from calls",
+	        "select count(*) from calls where duration > 5",
+	        "select sum(duration * 2) from calls",
+	        "select max(duration, 5), count(*) from calls",
+	        "select min(start) from calls group by function",
+	        "select function, sum(duration) as duration from calls group by function order by duration",
+	        "select function, count(*) from calls c group by 1",
+	        "select function, count(*) from calls, threads group by 1",
+	        "select function, count(*) from calls where id in (select id from calls) group by 1",
+	        "select count(*) from calls union select 1",
+	        "select sum(duration) over () from calls",
+	        "select count(*) filter (where tid = 1) from calls",
+	        "select count(*) from slices",
+	        "select count(*) from calls -- where",
+	        "select count(*) /* all */ from calls",
+	        "select \"count(*)\" from calls",
+	        "select count(*) from calls where function = 'a",
+	        "with x as (select 1) select count(*) from calls",
+	        "",
+	        ";",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(statements); i++)
+		assert_null(fxt_sql_rewrite(statements[i], statements[i] + strlen(statements[i])));
+}
+
+/* ---- limits ---- */
 
 #define ALL "id, start, end, self, calls, depth, tid, function, caller, caller_function"
 
@@ -432,6 +505,8 @@ int main(void)
 	        cmocka_unit_test(other_records),
 	        cmocka_unit_test(modules),
 	        cmocka_unit_test(objects),
+	        cmocka_unit_test(sums),
+	        cmocka_unit_test(no_sums),
 	        cmocka_unit_test(limits),
 	        cmocka_unit_test(single_calls),
 	        cmocka_unit_test(read_only),
