@@ -138,8 +138,8 @@ table=('trace.fxt: 2 calls of 2 functions in 1 thread, [0-9.]+ [mun]?s' 'calls +
 	[ "$(wc -l <lines)" = 8 ]
 	only said ready "${table[@]}" "$recording/monday.fxt" "$recording/slow.fxt \([0-9]+ calls elided, [^()]*\)"
 	only told "$session"
-	[ "$(calls_of monday.fxt handle_upload)" -gt 10 ]
-	[ "$(calls_of slow.fxt handle_upload)" -gt 10 ]
+	[ "$(calls_of monday.fxt handle_upload)" -gt 0 ]
+	[ "$(calls_of slow.fxt handle_upload)" -gt 0 ]
 	[ "$(calls_of slow.fxt compare)" = 0 ]
 }
 
