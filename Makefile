@@ -2,6 +2,7 @@
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make pictures      draws the pictures in README.md anew (with chromium, tmux and aha)
 #: make manual        prints the examples of README.md and the manual pages anew, from the traces in doc/manual
+#: make site          the manual as static pages of HTML, with search, in build/site (with mandoc and python3)
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make mpi           libfxtmpi.so, which records calls of MPI; for the MPI that mpicc (MPICC=) compiles for
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
@@ -251,6 +252,10 @@ pictures: all
 .PHONY: manual
 manual: all
 	$(Q)tests/manual $(O) --write $(exampled)
+
+.PHONY: site
+site:
+	$(Q)tools/site $(O)/site
 
 .PHONY: test
 test:
