@@ -37,13 +37,16 @@ static inline bool agent_filters_calls(void)
 	       fxt_elides_calls(agent_engine.control) || load_relaxed(&agent_engine.control->has_triggers);
 }
 
-/* Whether the manager has decided on the function with this reference. It never decides on
- * names without an index of their own, and need not where a decision may come later. */
+/* Whether the manager has decided on the function with this reference. Spans have no
+ * verdicts, only triggers. It never decides on names without an index of their own, and need not where a decision may come later. */
 static inline bool agent_filter_knows(uint64_t ref)
 {
 	const struct fxt_control *control = agent_engine.control;
 	uint32_t index = (uint32_t)(ref & FXT_INDEX_LOCAL);
 
+	if (fxt_is_span(ref))
+		return !load_relaxed(&control->has_triggers) || !fxt_span_name(ref) ||
+		       load_acquire(fxt_decision(control, (uint32_t)fxt_span_name(ref)));
 	return !control->awaits_decisions || index >= FXT_STRING_LOCAL_FIRST ||
 	       fxt_decision_is_on(load_acquire(fxt_decision(control, index)), ref);
 }

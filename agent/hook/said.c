@@ -7,12 +7,14 @@
 #include <string.h>
 #include "agent/base/attributes.h"
 #include "agent/process/helper.h"
+#include "agent/process/modules.h"
 #include "claim.h"
 #include "elided.h"
 #include "events.h"
 #include "filter.h"
 #include "shadow.h"
 #include "stacks.h"
+#include "triggers.h"
 #include "writer/format/encode.h"
 
 /* The fast path writes without the lock, and a closer moves records of this size. */
@@ -320,15 +322,18 @@ static COLD void said_slow_begin(struct fxt_trace_span *span, void *call_site, u
 {
 	struct fxt_trace_site *site = span->site;
 	struct fxt_thread_writer *writer = said_claim(site, true);
+	uint64_t ref;
 
 	if (!writer)
 		return;
 	agent_said_learn(site, span->arguments, span->count);
-	span->begin = agent_begin_wait(writer, fxt_span_ref(site->texts[0], site->texts[1]),
-	        (uint64_t)(uintptr_t)call_site, stack_pointer);
+	ref = fxt_span_ref(site->texts[0], site->texts[1]);
+	agent_await_decision(ref);
+	span->begin = agent_begin_wait(writer, ref, (uint64_t)(uintptr_t)call_site, stack_pointer);
 	if (!span->begin)
 		agent_count_lost(writer, 1, fxt_clock_ticks(agent_engine.clock));
 	said_release(writer);
+	agent_trigger_raise(agent_trigger_begin(ref));
 }
 
 static inline bool said_fast_end(const struct fxt_trace_span *span)
@@ -371,6 +376,7 @@ static COLD void said_slow_end(const struct fxt_trace_span *span)
 	struct fxt_thread_writer *writer = said_claim(site, false);
 	const struct fxt_frame *frame = writer ? agent_find_wait(writer, span->begin) : NULL;
 	struct fxt_argument to[FXT_ARGUMENTS_MAX];
+	uint32_t trigger = 0;
 	struct said said;
 
 	if (frame) {
@@ -380,15 +386,21 @@ static COLD void said_slow_end(const struct fxt_trace_span *span)
 		said_make_event(&said, to, fxt_slot(&agent_engine, writer->number), site,
 		        FXT_EVENT_DURATION_COMPLETE, end, span->arguments, span->count);
 		said.ticks = span->begin;
-		if (agent_filters_calls())
+		if (agent_filters_calls()) {
+			trigger = agent_trigger_of(frame, end);
 			agent_keep_around(frame);
+		}
 		/* Arguments that no record can hold are left out. */
 		if (said_words(&said) > FXT_RECORD_MAX_WORDS ||
-		        !fxt_chunk_write_by(&agent_engine, writer, said_put, &said, said_words(&said), true))
-			agent_end_frame(writer, frame, end, false);
+		        !fxt_chunk_write_by(
+		                &agent_engine, writer, said_put, &said, said_words(&said), true)) {
+			agent_end_frame(writer, frame, end, false); /* raises it */
+			trigger = 0;
+		}
 	}
 	if (writer)
 		said_release(writer);
+	agent_trigger_raise(trigger);
 }
 
 /* ---- the table ---- */

@@ -1,6 +1,6 @@
 /*
- * Triggers that calls raise: when a call of some function begins, ends, or takes at least a
- * given time (fxtrun --trigger='serve>5ms:snapshot'). The manager's decision on a function
+ * Triggers that calls raise: when a call of some function, or a span that the program says
+ * (said.h), begins, ends, or takes at least a given time (fxtrun --trigger='serve>5ms:snapshot'). The manager's decision on a function
  * has the numbers of its triggers, and the control memory describes them. Whether a call
  * took its time is known at its exit. Sessions with triggers send all calls to
  * agent_enter_general() and agent_leave_general(), so that other sessions look for no
@@ -17,16 +17,18 @@
 #include "elided.h"
 #include "writer/engine/decisions.h"
 
-/* The decision on the function with this reference. 0: there is none, or it has no
+/* The decision on the function, or the span, with this reference. 0: there is none, or it has no
  * triggers. */
 static inline uint64_t agent_trigger_decision(uint64_t ref, unsigned triggers)
 {
 	const struct fxt_control *control = agent_engine.control;
-	uint64_t index = ref & FXT_INDEX_LOCAL, decision;
+	uint64_t index = fxt_is_span(ref) ? fxt_span_name(ref) : ref & FXT_INDEX_LOCAL, decision;
 
 	if (!(load_relaxed(&control->has_triggers) & triggers) || index >= FXT_STRING_LOCAL_FIRST)
 		return 0;
 	decision = load_relaxed(fxt_decision(control, (uint32_t)index));
+	if (fxt_is_span(ref))
+		return fxt_decision_is_on_text(decision) ? decision : 0;
 	return fxt_decision_is_on(decision, ref) ? decision : 0;
 }
 

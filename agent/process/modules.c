@@ -309,6 +309,12 @@ static void modules_await_decision(uint64_t ref, uint32_t generation)
 	}
 }
 
+void agent_await_decision(uint64_t ref)
+{
+	if (!agent_filter_knows(ref))
+		modules_await_decision(ref, load_relaxed(&agent_engine.generation));
+}
+
 uint64_t agent_function_ref(uint64_t address)
 {
 	struct fxt_engine *e = &agent_engine;

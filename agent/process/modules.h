@@ -94,6 +94,9 @@ bool agent_module_is_code(uint64_t address);
  */
 uint64_t agent_function_ref(uint64_t address);
 
+/* Waits, in the same way, until the manager has decided on what has this reference. */
+void agent_await_decision(uint64_t ref);
+
 /* The loader is about to unmap the module: forgets its functions, and calls `code_goes` for
  * each part of its code. Under the engine's lock. */
 void agent_module_retire(uint32_t id, void (*code_goes)(uint64_t start, uint64_t end));

@@ -53,6 +53,8 @@ static bool resolver_answer_questions(struct fxt_resolver *resolver, struct fxt_
 static void resolver_free_names(struct fxt_names *names)
 {
 	tdestroy(names->names, free);
+	for (size_t i = 0; i < FXT_DECISIONS; i++)
+		free(names->texts[i]);
 	fxt_modules_free(&names->modules);
 	free(names);
 }

@@ -223,6 +223,24 @@ static void resolver_learn_module(
 	pthread_mutex_unlock(&resolver->lock);
 }
 
+/* Returns the decision on a string that is no function. It may name spans, which raise
+ * triggers. */
+static struct fxt_name_decision resolver_decide_on_text(const struct fxt_names *names, struct fxt_span text)
+{
+	const struct fxt_record_filter *filter = names->owner.filter;
+	const struct fxt_location span = {
+	        .name = text.data, .name_bytes = text.bytes, .known = true, .module = "", .build_id = ""};
+	struct fxt_name_decision decision = {.word = FXT_DECIDED};
+
+	if (filter && filter->triggers && text.bytes > 0)
+		decision.word |=
+		        FXT_DECIDED_TRIGGER(
+		                fxt_record_filter_limit(filter, FXT_RECORD_FILTER_TRIGGER, &span, 0)) |
+		        FXT_DECIDED_BEGIN_TRIGGER(
+		                fxt_record_filter_limit(filter, FXT_RECORD_FILTER_BEGIN_TRIGGER, &span, 0));
+	return decision;
+}
+
 struct fxt_name_decision fxt_names_learn_text(
         struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_span text)
 {
@@ -230,7 +248,7 @@ struct fxt_name_decision fxt_names_learn_text(
 	struct fxt_markup markup;
 
 	if (!fxt_markup_parse(text, &markup))
-		return no_function;
+		return resolver_decide_on_text(names, text);
 	if (markup.kind == FXT_MARKUP_PC)
 		return resolver_learn_name(resolver, names, &markup);
 	resolver_learn_module(resolver, names, &markup);
@@ -271,6 +289,9 @@ static void resolver_learn_record(
 		if (index >= FXT_DECISIONS)
 			return;
 		names->functions[index] = decision.name;
+		free(names->texts[index]);
+		names->texts[index] =
+		        decision.name ? NULL : strndup(view.string.text.data, view.string.text.bytes);
 		pthread_mutex_lock(&resolver->lock);
 		names->strings = names->strings > index ? names->strings : index + 1;
 		pthread_mutex_unlock(&resolver->lock);
@@ -338,15 +359,18 @@ bool fxt_names_read_ahead(struct fxt_resolver *resolver, struct fxt_names *names
 
 /* Returns the filter's decision on a string that was learnt before. */
 static struct fxt_name_decision resolver_decide_again(
-        struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_name *name)
+        struct fxt_resolver *resolver, struct fxt_names *names, uint32_t index)
 {
 	static const struct fxt_name_decision no_function = {.word = FXT_DECIDED};
+	struct fxt_name *name = names->functions[index];
+	const char *text = names->texts[index];
 	const struct fxt_markup pc = {.kind = FXT_MARKUP_PC,
 	        .address = name ? name->address : 0,
 	        .module = name ? name->module : 0};
 
 	if (!name)
-		return no_function;
+		return text ? resolver_decide_on_text(names, (struct fxt_span){text, strlen(text)})
+		            : no_function;
 	if (names->owner.filter->needs_source && !name->function.is_located)
 		return resolver_learn_name(resolver, names, &pc);
 	return resolver_decide(names, name->address, &name->function);
@@ -381,8 +405,7 @@ bool fxt_names_decide_anew(struct fxt_resolver *resolver, struct fxt_names *name
 	if (!strings)
 		return false;
 	for (uint32_t index = 1; index < strings; index++) {
-		struct fxt_name_decision decision =
-		        resolver_decide_again(resolver, names, names->functions[index]);
+		struct fxt_name_decision decision = resolver_decide_again(resolver, names, index);
 
 		resolver_publish_decision(resolver, names, index, &decision);
 	}

@@ -143,3 +143,38 @@ tasks_are()
 	fxt why queue_change server.fxt >without
 	! grep -F 'its flow' without
 }
+
+@test "spans raise triggers as calls do: by their length, their begin and their end" {
+	local trigger
+
+	cat >waits.c <<-'END'
+		#include <fxt/trace.h>
+		#include <time.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			for (int i = 0; i < 3; i++) {
+				FXT_DURATION("app", "sleeps", "i", i);
+				nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+			}
+			{
+				FXT_DURATION("app", "short");
+			}
+			/* until the snapshot is there, a minute at most */
+			for (int i = 0; i < 6000 && argc > 1 && access(argv[1], F_OK) != 0; i++)
+				usleep(10000);
+			return 0;
+		}
+	END
+	${CC:-cc} -O2 -I"$root/include" -o waits waits.c
+	for trigger in 'sleeps>10ms' 'sl*ps>10ms' sleeps=begin sleeps=end 'short>1ns'; do
+		rm -f trace-*.fxt
+		timeout 100 fxtrun --buffering-mode=circular --trigger="$trigger:snapshot" -o trace.fxt ./waits trace-1.fxt
+		[ -e trace-1.fxt ] || { echo "no snapshot by $trigger" && return 1; }
+	done
+	for trigger in 'sleeps>1h' 'short>1h' 'app>1ns' 'i>1ns'; do
+		rm -f trace-*.fxt
+		timeout 100 fxtrun --buffering-mode=circular --trigger="$trigger:snapshot" -o trace.fxt ./waits
+		! ls trace-*.fxt || { echo "a snapshot by $trigger" && return 1; }
+	done
+}

@@ -26,7 +26,8 @@ struct fxt_engine;
  * identifies it: a decision on another string (the names were cleared in between) has
  * another address. DECIDED is always set. The verdicts are those by the latest change of
  * the filter and by the one before, so that hooks can switch from one to the other all at
- * once. A string that is no function has only DECIDED. Stored with release by the manager.
+ * once. A string that is no function has only DECIDED, and the
+ * triggers of spans of that name. Stored with release by the manager.
  */
 #define FXT_DECIDED               UINT64_C(1)
 #define fxt_decided(what, change) ((uint64_t)(what) << ((change)&1 ? 4 : 1))
@@ -61,6 +62,13 @@ static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t
 static inline bool fxt_decision_is_on(uint64_t decision, uint64_t ref)
 {
 	return !(((decision ^ ref) & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS);
+}
+
+/* Whether a decision is on a string that is no function: it has no address. A name of spans
+ * may have triggers. */
+static inline bool fxt_decision_is_on_text(uint64_t decision)
+{
+	return decision && !(decision >> FXT_FRAME_INDEX_BITS);
 }
 
 /* Carries out the decisions that have come since the last call: marks functions in the

@@ -202,6 +202,12 @@ static inline uint64_t fxt_span_ref(uint16_t category, uint16_t name)
 	       (uint64_t)category << FXT_SPAN_CATEGORY_BIT;
 }
 
+/* The string index of a span's name. */
+static inline uint64_t fxt_span_name(uint64_t ref)
+{
+	return fxt_field(ref, FXT_SPAN_NAME_BIT, FXT_SPAN_TEXT_BITS);
+}
+
 static inline bool fxt_is_span(uint64_t ref)
 {
 	return fxt_field(ref, 0, FXT_FRAME_INDEX_BITS) == FXT_SPAN_INDEX;
