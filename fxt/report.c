@@ -9,6 +9,7 @@
 #include <string.h>
 #include "asyncs.h"
 #include "lines.h"
+#include "mpi_report.h"
 #include "options.h"
 #include "reader/time/switches.h"
 #include "reader/trace/instrumenting.h"
@@ -40,6 +41,8 @@ static const char help[] =
         "                       spent their time: on a CPU, able to run while something\n"
         "                       else did, or waiting; and how often they were switched\n"
         "                       away\n"
+        "      --mpi            of a job of MPI: which rank waited for which, functions that\n"
+        "                       take unequal times on the ranks, and the messages\n"
         "      --format=gcc     FILE:LINE: of each function, as editors take it\n" FXT_HELP_CHOICE
                 FXT_HELP_FOLD FXT_HELP_MARKDOWN FXT_HELP_FORMAT FXT_HELP_FILE;
 
@@ -64,6 +67,7 @@ struct report_command {
 	const char *argument; /* for FXT_GROUP_ARGUMENT */
 	bool by_thread;
 	bool prints_places;            /* --format=gcc */
+	bool is_of_mpi;                /* the answer is that of mpi_report.h */
 	bool is_whole;                 /* all of the trace could be read again */
 	struct fxt_lines lines;        /* from the options, completed for each trace */
 	const struct fxt_scan *scan;   /* the trace that is reported */
@@ -352,7 +356,7 @@ static bool report_set_group(struct report_command *c, const char *key)
 	return false;
 }
 
-enum { CORRECTED = FXT_OPTION_OWN, THREADS, CALLERS, CALLEES, HISTOGRAM, FORMAT };
+enum { CORRECTED = FXT_OPTION_OWN, THREADS, CALLERS, CALLEES, HISTOGRAM, FORMAT, MPI };
 
 /* Takes an option of the report's own. Returns FXT_DONE, or FXT_FAILED after reporting
  * the error. */
@@ -385,6 +389,9 @@ static int report_option(struct report_command *c, const char *command, int opti
 	case THREADS:
 		c->by_thread = true;
 		break;
+	case MPI:
+		c->is_of_mpi = true;
+		break;
 	}
 	return problem ? fxt_bad_usage(command, "'%s' %s", optarg, problem) : FXT_DONE;
 }
@@ -397,7 +404,7 @@ int fxt_command_report(int argc, char **argv)
 	        {"by", required_argument, NULL, 'b'}, {"callers", required_argument, NULL, CALLERS},
 	        {"callees", required_argument, NULL, CALLEES}, {"histogram", no_argument, NULL, HISTOGRAM},
 	        {"threads", no_argument, NULL, THREADS}, {"format", required_argument, NULL, FORMAT},
-	        {"corrected", no_argument, NULL, CORRECTED}, {0}};
+	        {"mpi", no_argument, NULL, MPI}, {"corrected", no_argument, NULL, CORRECTED}, {0}};
 	int option, status = FXT_DONE;
 
 	c->wanted = (struct fxt_options){.listener = &c->times.listener};
@@ -410,6 +417,12 @@ int fxt_command_report(int argc, char **argv)
 			status = report_option(c, argv[0], option);
 	if (status == FXT_DONE && c->prints_places && (c->group != FXT_GROUP_FUNCTION || c->by_thread))
 		status = fxt_bad_usage(argv[0], "--format=gcc is for functions, without --by or --threads");
+	if (status == FXT_DONE && c->is_of_mpi) {
+		fxt_print_begin(argv[0], c->wanted.format);
+		status = fxt_each_archive(argc, argv, fxt_mpi_report, NULL);
+		fxt_print_end();
+		return status;
+	}
 	c->lines.limit = fxt_options_limit(&c->wanted, UINT64_MAX);
 	fxt_thread_times_init(&c->times);
 	if (status == FXT_DONE)

@@ -180,3 +180,23 @@ job_with_wrong_clocks()
 	python3 "$BATS_TEST_DIRNAME/mpi.py" said merged.fxt | sort | diff <(sort out) -
 	python3 "$BATS_TEST_DIRNAME/mpi.py" order merged.fxt
 }
+
+@test "fxt report --mpi names a planted late sender, late receiver, slow rank of a collective call, and imbalance" {
+	needs_wrappers
+	mpicc -g -O2 -finstrument-functions -o planted "$root/tests/programs/mpi/planted.c"
+	job 4 ./planted
+	fxt merge trace.?.fxt >said
+	fxt report --mpi merged.fxt
+	fxt report --mpi --json merged.fxt >answer
+	jq -c '.traces[0].tables[] | select(.name == "waits").rows[] | select(.longest_ns > 500000000) |
+		[.wait, .rank, .function, .late_rank]' answer | sort >waits
+	for wait in '["late sender",1,"MPI_Recv",2]' '["late receiver",3,"MPI_Ssend",1]' \
+		'["all ranks",1,"MPI_Allreduce",0]' '["all ranks",2,"MPI_Allreduce",0]' \
+		'["all ranks",3,"MPI_Allreduce",0]'; do
+		grep -Fx "$wait" waits
+	done
+	jq -c '.traces[0].tables[] | select(.name == "imbalance").rows[] | select(.function == "uneven") |
+		[.ranks, .rank, .excess_ns > 300000000]' answer | grep -Fx '[4,3,true]'
+	jq -c '.traces[0].tables[] | select(.name == "messages").rows[] | [.from_rank, .to_rank, .messages, .total_bytes]' \
+		answer | sort | paste -sd ' ' | grep -Fx '[2,1,1,4] [3,1,1,4]'
+}
