@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "launcher/filter_file.h"
+#include "launcher/planning/argument_requests.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
 #include "reader/slices/query_filter.h"
@@ -186,6 +187,30 @@ static const char *option_auto(struct fxt_options *o, const char *value)
 	o->calibrate = true; /* the share of time that recording takes is computed from the
 	                      * cost of a call */
 	return fxt_value_muting_percent(value ? value : FXT_MUTING_PERCENT, &o->muting_percent);
+}
+
+static const char *option_argument_list(struct fxt_options *o, const char *value, bool is_of_results)
+{
+	struct fxt_argument_requests requests = {0};
+	const char *wrong = fxt_argument_requests_add(&requests, value, is_of_results);
+
+	fxt_argument_requests_free(&requests);
+	if (!wrong && o->argument_list_count == FXT_ARGUMENT_LISTS)
+		wrong = "may be given 32 times, together with --args and --returns";
+	if (!wrong)
+		o->argument_lists[o->argument_list_count++] =
+		        (struct fxt_argument_list){value, is_of_results};
+	return wrong;
+}
+
+static const char *option_args(struct fxt_options *o, const char *value)
+{
+	return option_argument_list(o, value, false);
+}
+
+static const char *option_returns(struct fxt_options *o, const char *value)
+{
+	return option_argument_list(o, value, true);
 }
 
 static const char *option_patch(struct fxt_options *o, const char *value)
@@ -640,6 +665,12 @@ const struct fxt_option fxt_option_table[] = {
                 FLAG(no_patch)},
         {"verbose", NULL, "list the functions that --patch leaves out, with the reason of each",
                 .letter = 'v', FLAG(verbose)},
+        {"args", "PATTERN,...",
+                "record the arguments of these functions, by their debug information: 'parse_*', one "
+                "argument or member as in handle:req->path, or by hand as in f@arg1/i32,arg2/s,retval/x64; "
+                "for prepared entries, --patch and --library-calls",
+                .set = option_args},
+        {"returns", "PATTERN,...", "record the return values of these functions", .set = option_returns},
         {"library-calls", "[=PATTERN]",
                 "record the calls that the program and its libraries make to functions of other libraries, "
                 "also in programs that are not compiled for it; a pattern is 'SSL_*' for the names of "

@@ -52,6 +52,14 @@ struct fxt_library_calls {
  * once, and controllers make recordings of it, one after the other. */
 enum fxt_start { FXT_START_NOW, FXT_START_PAUSED, FXT_START_CONTROLLER, FXT_START_IDLE };
 
+/* A value of --args or --returns. */
+struct fxt_argument_list {
+	const char *text;
+	bool is_of_results;
+};
+
+#define FXT_ARGUMENT_LISTS 32
+
 struct fxt_options {
 	const char *output_file; /* "-" = standard output */
 	bool keeps_old;          /* an existing trace is kept as FILE.old, because the user
@@ -83,6 +91,8 @@ struct fxt_options {
 	bool library_calls; /* record the calls of imported functions, those that the
 	                        * patterns choose */
 	struct fxt_library_calls library_patterns;
+	struct fxt_argument_list argument_lists[FXT_ARGUMENT_LISTS];
+	unsigned argument_list_count;
 	bool no_sched;         /* no context switches in the trace */
 	bool calibrate;        /* measure the cost of recording first */
 	bool raw;              /* functions keep their placeholders, for fxt symbolize */

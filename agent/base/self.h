@@ -70,6 +70,13 @@ struct agent_self {
 	/* while it forks, and in a child until its rebirth: the calls it has open
 	 * (inherited.h); else NULL */
 	struct agent_inheritance *inheritance;
+	/* the writer that the slow path last pushed a frame in (arguments.h) */
+	struct fxt_thread_writer *entered;
+	/* while a call with planned arguments ends (arguments.h): its function, or 0, and
+	 * what the registers of its result have */
+	struct agent_result {
+		uint64_t function, general, vector;
+	} result;
 	/* the number of excluded calls until a hook next asks whether a call can be patched
 	 * (patch.h) */
 	uint32_t patch_pause;

@@ -5,6 +5,7 @@
  * lock or more stack goes to slow_path.c, except reports of triggers.
  */
 #include "hooks.h"
+#include "arguments.h"
 #include "agent/patch/patch.h"
 #include "filter.h"
 #include "elided.h"
@@ -232,4 +233,47 @@ void agent_leave_general(void *function, uint64_t stack_pointer)
 	mask = sys_block_signals();
 	hooks_leave_general(function, stack_pointer);
 	sys_restore_signals(mask);
+}
+
+/* ---- calls with planned arguments ---- */
+
+void agent_keep_arguments(
+        uint64_t function, uint64_t frame_address, const uint64_t *general, const uint64_t *vector)
+{
+	if (!agent_self.writer || !agent_stack_is_short())
+		agent_arguments_keep(function, frame_address, general, vector);
+}
+
+static void hooks_leave_slowly(void *function, uint64_t stack_pointer)
+{
+	struct fxt_thread_writer *writer = agent_self.writer;
+
+	if (!agent_records_calls() || agent_is_borrower() || !writer) {
+		hooks_leave_general(function, stack_pointer);
+	} else if (writer->busy != FXT_IDLE) {
+		agent_leave_nested(writer, function, stack_pointer);
+	} else {
+		store_relaxed(&writer->busy, FXT_WRITING);
+		compiler_barrier();
+		agent_leave_slow_path(writer, function, stack_pointer);
+	}
+}
+
+void agent_leave_with_arguments(
+        void *function, uint64_t stack_pointer, const uint64_t *general, const uint64_t *vector)
+{
+	struct agent_result around = agent_self.result;
+	bool blocks = load_relaxed(&agent_hooks_block_signals);
+	uint64_t mask;
+
+	if (load_relaxed(&agent_hooks) < AGENT_BY_COUNTER)
+		return;
+	mask = blocks ? sys_block_signals() : 0;
+	agent_self.result = general ? (struct agent_result){(uint64_t)(uintptr_t)function,
+	                                      general[AGENT_SAVED_RAX], vector[0]}
+	                            : (struct agent_result){0};
+	hooks_leave_slowly(function, stack_pointer);
+	agent_self.result = around;
+	if (blocks)
+		sys_restore_signals(mask);
 }

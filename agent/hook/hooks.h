@@ -110,6 +110,16 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 COLD void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer);
 COLD void agent_leave_general(void *function, uint64_t stack_pointer);
 
+/* Keeps the arguments of a call that was entered just now, if the stack has room for that:
+ * agent_arguments_keep(). */
+COLD void agent_keep_arguments(
+        uint64_t function, uint64_t frame_address, const uint64_t *general, const uint64_t *vector);
+
+/* Leaves a call with planned arguments (arguments.h), on the slow path. The registers are as
+ * SAVE_REGISTERS leaves them where the function returns; NULL: they are not known. */
+COLD void agent_leave_with_arguments(
+        void *function, uint64_t stack_pointer, const uint64_t *general, const uint64_t *vector);
+
 /* ---- for event sources ---- */
 
 /* A call of `function` begins, made from `call_site`. `stack_pointer` belongs to the call's

@@ -20,63 +20,79 @@
 	".cfi_escape 0x16, 16, 39, 0x39, 0x1c," AGENT_RETURNS_RULE "\n" /* lit9, minus */              \
 	".cfi_escape 0x16, 7, 2, 0x31, 0x1c\n"      /* lit1, minus */
 
+#define GLOBAL(name) ".hidden " name "\n .globl " name "\n"
+
+/* From a thunk, with its return address above ours. `pass` is for the third argument. */
+#define ENTER(name, begin, pass)                                                             \
+	GLOBAL(name)                                                                         \
+	".p2align 4\n"                                                                       \
+	name ":\n"                                                                           \
+	"	.cfi_startproc\n"                                                            \
+	"	.cfi_def_cfa_offset 16\n"                                                    \
+	SAVE_REGISTERS                                                                       \
+	"	lea 80(%rsp), %rdi\n"                  /* the place */                       \
+	"	mov 72(%rsp), %rsi\n"                  /* behind the thunk's first instruction */ \
+	pass                                                                                 \
+	"	call " begin "\n"                                                            \
+	"	test %eax, %eax\n"                     /* for the thunk's jz, too */         \
+	RESTORE_REGISTERS                                                                    \
+	"	jz 1f\n"                                                                     \
+	/* Replaces the address: our own return address goes there, and ret takes it from    \
+	 * there. */                                                                         \
+	"	pop (%rsp)\n"                                                                \
+	"	.cfi_def_cfa_offset 8\n"                                                     \
+	"	ret\n"                                                                       \
+	"	.cfi_def_cfa_offset 16\n"                                                    \
+	"1:	ret\n"                                                                       \
+	"	.cfi_endproc\n"
+
+#define LEAVE(name, end, pass)                                                               \
+	GLOBAL(name)                                                                         \
+	"	.cfi_startproc\n"                                                            \
+	REPLACED_FRAME                                                                       \
+	"	nop\n"                                 /* unwinders look before the address */ \
+	".p2align 4\n"                                                                       \
+	name ":\n"                                                                           \
+	"	lea -8(%rsp), %rsp\n"                  /* the place */                       \
+	"	.cfi_adjust_cfa_offset 8\n"                                                  \
+	"	push $0\n"                             /* no call of a hook (agent_patch_note) */ \
+	"	.cfi_adjust_cfa_offset 8\n"                                                  \
+	SAVE_REGISTERS                                                                       \
+	"	lea 80(%rsp), %rdi\n"                                                        \
+	pass                                                                                 \
+	"	call " end "\n"                                                              \
+	RESTORE_REGISTERS                                                                    \
+	"	lea 8(%rsp), %rsp\n"                                                         \
+	"	.cfi_adjust_cfa_offset -8\n"                                                 \
+	"	ret\n"                                                                       \
+	"	.cfi_endproc\n"
+
 __asm__(
 	".text\n"
 	".p2align 12\n"
 	"agent_prepared_page:\n"
 	"	.quad agent_returns - agent_prepared_page\n"
-
-	/* ---- from a thunk, with its return address above ours ---- */
-	".hidden agent_prepared_enter\n .globl agent_prepared_enter\n"
-	".p2align 4\n"
-	"agent_prepared_enter:\n"
-	"	.cfi_startproc\n"
-	"	.cfi_def_cfa_offset 16\n"
-	SAVE_REGISTERS
-	"	lea 80(%rsp), %rdi\n"                   /* the place */
-	"	mov 72(%rsp), %rsi\n"                   /* behind the thunk's first instruction */
-	"	call agent_prepared_begin\n"
-	"	test %eax, %eax\n"                      /* for the thunk's jz, too */
-	RESTORE_REGISTERS
-	"	jz 1f\n"
-	/* Replaces the address: our own return address goes there, and ret takes it from
-	 * there. */
-	"	pop (%rsp)\n"
-	"	.cfi_def_cfa_offset 8\n"
-	"	ret\n"
-	"	.cfi_def_cfa_offset 16\n"
-	"1:	ret\n"
-	"	.cfi_endproc\n"
-
-	".hidden agent_prepared_leave\n .globl agent_prepared_leave\n"
-	"	.cfi_startproc\n"
-	REPLACED_FRAME
-	"	nop\n"                                  /* unwinders look before the address */
-	".p2align 4\n"
-	"agent_prepared_leave:\n"
-	"	lea -8(%rsp), %rsp\n"                   /* the place */
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	push $0\n"                              /* no call of a hook (agent_patch_note) */
-	"	.cfi_adjust_cfa_offset 8\n"
-	SAVE_REGISTERS
-	"	lea 80(%rsp), %rdi\n"
-	"	call agent_prepared_end\n"
-	RESTORE_REGISTERS
-	"	lea 8(%rsp), %rsp\n"
-	"	.cfi_adjust_cfa_offset -8\n"
-	"	ret\n"
-	"	.cfi_endproc\n");
+	ENTER("agent_prepared_enter", "agent_prepared_begin", "")
+	LEAVE("agent_prepared_leave", "agent_prepared_end", "")
+	ENTER("agent_arguments_enter", "agent_arguments_begin", "	mov %rsp, %rdx\n")
+	LEAVE("agent_arguments_leave", "agent_arguments_end", "	mov %rsp, %rsi\n"));
 /* clang-format on */
 
-extern HIDDEN const uint8_t agent_prepared_enter[], agent_prepared_leave[];
+extern HIDDEN const uint8_t agent_prepared_enter[], agent_prepared_leave[], agent_arguments_enter[],
+        agent_arguments_leave[];
 
 /* A call by a tail jump: the thunk of the function that jumped stays where it is. */
 static __attribute__((noinline)) bool prepared_begin_by_jump(const uint64_t *place, uint64_t function)
 {
 	uint64_t at = (uint64_t)(uintptr_t)place;
 	struct agent_return *entry = agent_return_at(at);
+	const struct agent_thunk *thunk = agent_thunk_at(*place);
 
-	agent_hook_leave((void *)(uintptr_t)entry->function, at);
+	/* A planned call lets its own thunk return, so the thunk there tells. */
+	if (thunk->has_arguments && thunk->function == entry->function)
+		agent_leave_with_arguments((void *)(uintptr_t)entry->function, at, NULL, NULL);
+	else
+		agent_hook_leave((void *)(uintptr_t)entry->function, at);
 	entry->function = function;
 	agent_hook_enter((void *)(uintptr_t)function, (void *)(uintptr_t)entry->address, at);
 	return false;
@@ -134,9 +150,56 @@ __attribute__((used)) void agent_prepared_end(uint64_t *place)
 	agent_hook_leave((void *)(uintptr_t)entry->function, at);
 }
 
+/* ---- calls with planned arguments ---- */
+
+/* Whether the processor checks return addresses against a shadow stack of its own. */
+static bool prepared_has_shadow_stack(void)
+{
+	uint64_t pointer = 0;
+
+	__asm__ volatile("rdsspq %0" : "+r"(pointer)); /* has no effect without one */
+	return pointer;
+}
+
+/*
+ * As agent_prepared_begin(), and keeps the arguments. A call that was entered by a tail jump
+ * would return into the thunk of the function that jumped, which knows nothing of
+ * arguments: it gets the return address of its own thunk. The processor then predicts this
+ * return wrongly, and with a shadow stack it would end the program. There the call is
+ * recorded without arguments.
+ */
+__attribute__((used)) bool agent_arguments_begin(uint64_t *place, uint64_t entered, const uint64_t *general)
+{
+	const struct agent_thunk *thunk =
+	        (const struct agent_thunk *)(uintptr_t)(entered - AGENT_THUNK_ENTERED);
+	bool is_replaced;
+
+	agent_self.entered = NULL;
+	is_replaced = agent_prepared_begin(place, entered);
+	if (!is_replaced && (!agent_is_thunk(*place) || prepared_has_shadow_stack()))
+		return false;
+	if (!is_replaced)
+		*place = (uint64_t)(uintptr_t)thunk + AGENT_THUNK_CALLED;
+	/* The fourth argument is put there on the way. */
+	agent_keep_arguments(thunk->function, (uint64_t)(uintptr_t)(place + 1), general, NULL);
+	return is_replaced;
+}
+
+/* As agent_prepared_end(). The call may be one that the planned one has ended with, by a
+ * tail jump. */
+__attribute__((used)) void agent_arguments_end(uint64_t *place, const uint64_t *general)
+{
+	uint64_t at = (uint64_t)(uintptr_t)place;
+	const struct agent_return *entry = agent_return_at(at);
+
+	*place = entry->address;
+	agent_leave_with_arguments((void *)(uintptr_t)entry->function, at, general, NULL);
+}
+
 struct agent_thunk_code agent_prepared_code(void)
 {
-	return (struct agent_thunk_code){agent_prepared_enter, agent_prepared_leave};
+	return (struct agent_thunk_code){
+	        agent_prepared_enter, agent_prepared_leave, agent_arguments_enter, agent_arguments_leave};
 }
 
 #else

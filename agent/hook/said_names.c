@@ -62,13 +62,30 @@ static uint16_t said_index(const char *text)
 	return (uint16_t)entry->index;
 }
 
+/* The texts are those of the present table. Under the lock. */
+static void said_renew_texts(void)
+{
+	if (texts_of != agent_said_texts())
+		said_forget_texts();
+	texts_of = agent_said_texts();
+}
+
+uint16_t agent_said_text(const char *text)
+{
+	uint64_t mask = fxt_engine_lock(&agent_engine);
+	uint16_t index;
+
+	said_renew_texts();
+	index = said_index(text);
+	fxt_engine_unlock(&agent_engine, mask);
+	return index;
+}
+
 void agent_said_learn(struct fxt_trace_site *site, const struct fxt_trace_argument *arguments, size_t count)
 {
 	uint64_t mask = fxt_engine_lock(&agent_engine);
 
-	if (texts_of != agent_said_texts())
-		said_forget_texts();
-	texts_of = agent_said_texts();
+	said_renew_texts();
 	store_relaxed(&site->texts[0], said_index(site->category));
 	store_relaxed(&site->texts[1], said_index(site->name));
 	for (size_t i = 0; i < count; i++)

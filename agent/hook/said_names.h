@@ -28,6 +28,10 @@ static inline bool agent_said_is_known(const struct fxt_trace_site *site)
 	return load_acquire(&site->texts_of) == agent_said_texts();
 }
 
+/* Registers a text as a string of the trace, and returns its index; 0: there is no room, or
+ * it is too long. Takes the engine's lock. */
+uint16_t agent_said_text(const char *text);
+
 /* Gives the site's texts their indices; 0 = there is no room, and the text is written into
  * each record. Takes the engine's lock. */
 void agent_said_learn(struct fxt_trace_site *site, const struct fxt_trace_argument *arguments, size_t count);

@@ -8,18 +8,20 @@
 #ifndef FXT_AGENT_SAVING_H
 #define FXT_AGENT_SAVING_H
 
-#define SAVING(name)           agent_saving_##name
-#define agent_enter_first      SAVING(enter_first)
-#define agent_enter_nested     SAVING(enter_nested)
-#define agent_enter_slow_path  SAVING(enter_slow_path)
-#define agent_enter_probing    SAVING(enter_probing)
-#define agent_enter_general    SAVING(enter_general)
-#define agent_leave_first      SAVING(leave_first)
-#define agent_leave_nested     SAVING(leave_nested)
-#define agent_leave_slow_path  SAVING(leave_slow_path)
-#define agent_leave_mismatched SAVING(leave_mismatched)
-#define agent_leave_general    SAVING(leave_general)
-#define agent_return_make      SAVING(return_make)
+#define SAVING(name)               agent_saving_##name
+#define agent_enter_first          SAVING(enter_first)
+#define agent_enter_nested         SAVING(enter_nested)
+#define agent_enter_slow_path      SAVING(enter_slow_path)
+#define agent_enter_probing        SAVING(enter_probing)
+#define agent_enter_general        SAVING(enter_general)
+#define agent_leave_first          SAVING(leave_first)
+#define agent_leave_nested         SAVING(leave_nested)
+#define agent_leave_slow_path      SAVING(leave_slow_path)
+#define agent_leave_mismatched     SAVING(leave_mismatched)
+#define agent_leave_general        SAVING(leave_general)
+#define agent_return_make          SAVING(return_make)
+#define agent_leave_with_arguments SAVING(leave_with_arguments)
+#define agent_keep_arguments       SAVING(keep_arguments)
 
 /* clang-format off */
 #define PUSH(name)         "push %" name "\n .cfi_adjust_cfa_offset 8\n"

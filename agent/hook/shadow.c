@@ -4,6 +4,8 @@
  * function. It must not be entered with the engine's lock held.
  */
 #include "shadow.h"
+#include <string.h>
+#include "arguments.h"
 #include "filter.h"
 #include "elided.h"
 #include "agent/process/modules.h"
@@ -49,6 +51,38 @@ static bool shadow_write_wait(
 	return true;
 }
 
+/* A call's record with arguments. */
+struct shadow_call {
+	const struct fxt_frame *frame;
+	const struct agent_argument_cell *cell;
+	uint64_t end;
+	uint32_t thread;
+	bool is_abandoned;
+};
+
+static void shadow_put_call(uint64_t *position, uint64_t words, const void *context)
+{
+	const struct shadow_call *call = context;
+	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
+	uint64_t count = call->cell->count + (call->is_abandoned ? 1 : 0), *at = position;
+
+	*at++ = (fxt_duration_complete_header((uint8_t)call->thread, FXT_KNOWN_FUNCTION) ^
+	                fxt_record_header(0, FXT_CALL_WORDS ^ words)) |
+	        count << 20 | fxt_frame_index(call->frame->function) << 48;
+	*at++ = call->frame->start;
+	memcpy(at, call->cell->encoded, call->cell->words * sizeof(*at));
+	at = fxt_write_arguments(at + call->cell->words, &abandoned, call->is_abandoned);
+	*at = call->end;
+}
+
+static bool shadow_write_call_with(
+        struct fxt_thread_writer *writer, struct shadow_call *call, const struct fxt_thread_slot *slot)
+{
+	call->thread = slot->thread_index;
+	return fxt_chunk_write_by(&agent_engine, writer, shadow_put_call, call,
+	        FXT_CALL_WORDS + call->cell->words + call->is_abandoned, true);
+}
+
 static bool shadow_write_call(
         struct fxt_thread_writer *writer, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
@@ -61,7 +95,14 @@ static bool shadow_write_call(
 	bool is_local = fxt_frame_index(frame->function) == FXT_INDEX_LOCAL;
 	uint64_t words[FXT_CALL_WORDS + 1];
 	uint32_t module = is_local ? agent_module_at(address) : 0;
+	struct agent_argument_cell *cell = agent_arguments_of(writer, frame, is_abandoned);
 
+	if (unlikely(cell && !is_local)) {
+		struct shadow_call call = {
+		        .frame = frame, .cell = cell, .end = end, .is_abandoned = is_abandoned};
+
+		return shadow_write_call_with(writer, &call, slot);
+	}
 	for (;;) {
 		uint64_t index = fxt_frame_index(frame->function);
 

@@ -85,6 +85,7 @@ static void slow_path_enter(
 		slow_path_enter_frameless(writer);
 		return;
 	}
+	agent_self.entered = writer;
 	if (is_excluded) {
 		agent_push(writer, slot, slot_top(slot),
 		        fxt_function_key((uint64_t)(uintptr_t)function) | FXT_INDEX_LOCAL,

@@ -65,8 +65,8 @@ static void thunk_put_distance(uint8_t *at, uint64_t address, const uint8_t *tar
 	memcpy(at, &distance, sizeof(distance));
 }
 
-struct agent_thunk agent_thunk_for(
-        uint64_t address, uint64_t body, uint64_t function, const uint8_t *enter, const uint8_t *leave)
+struct agent_thunk agent_thunk_for(uint64_t address, uint64_t body, uint64_t function,
+        const struct agent_thunk_code *code, bool has_arguments)
 {
 	struct agent_thunk thunk = {
 	        .code = {0xe8, 0, 0, 0, 0,            /* call enter */
@@ -76,12 +76,14 @@ struct agent_thunk agent_thunk_for(
 	                0xff, 0x25, 0, 0, 0, 0},      /* tail: jmp *body */
 	        .body = body,
 	        .function = function,
+	        .has_arguments = has_arguments,
 	};
 
 	_Static_assert(sizeof(thunk) == AGENT_THUNK_BYTES && offsetof(struct agent_thunk, body) == 24,
 	        "as in the instructions");
-	thunk_put_distance(thunk.code + 1, address + 1, enter);
-	thunk_put_distance(thunk.code + 14, address + 14, leave);
+	thunk_put_distance(thunk.code + 1, address + 1, has_arguments ? code->enter_arguments : code->enter);
+	thunk_put_distance(
+	        thunk.code + 14, address + 14, has_arguments ? code->leave_arguments : code->leave);
 	return thunk;
 }
 

@@ -36,14 +36,16 @@
 #define AGENT_THUNK_PAGE_BYTES 4096 /* the first thunk's room of a page is agent_thunk_page's */
 #define AGENT_THUNKS_BYTES     (16 << 20)
 
-/* Behind the call that begins a thunk. */
+/* Behind the call that begins a thunk, and behind that of the function. */
 #define AGENT_THUNK_ENTERED 5
+#define AGENT_THUNK_CALLED  13
 
 struct agent_thunk {
 	uint8_t code[24];
-	uint64_t body;     /* where the function goes on behind the jump */
-	uint64_t function; /* its address */
-	uint64_t rest[3];
+	uint64_t body;          /* where the function goes on behind the jump */
+	uint64_t function;      /* its address */
+	uint64_t has_arguments; /* arguments of its calls are recorded (arguments.h) */
+	uint64_t rest[2];
 };
 
 /* A page of thunks begins with this: where unwinders find agent_returns. */
@@ -68,15 +70,22 @@ static inline uint64_t agent_thunk_function(uint64_t address)
 	return agent_is_thunk(address) ? ((const struct agent_thunk *)(uintptr_t)thunk)->function : 0;
 }
 
-/* What thunks call: prepared.c's. */
+/* The beginning of the thunk of a function that has been entered by it, from an address that
+ * agent_is_thunk(). */
+static inline const struct agent_thunk *agent_thunk_at(uint64_t address)
+{
+	return (const struct agent_thunk *)(uintptr_t)(address & ~(uint64_t)(AGENT_THUNK_BYTES - 1));
+}
+
+/* What thunks call: prepared.c's. The second pair is for functions with planned arguments. */
 struct agent_thunk_code {
 	const uint8_t *enter, *leave;
+	const uint8_t *enter_arguments, *leave_arguments;
 };
 
-/* Makes the thunk that is to lie at `address`, for a function that goes on at `body`.
- * `enter` and `leave` are prepared.c's. */
-struct agent_thunk agent_thunk_for(
-        uint64_t address, uint64_t body, uint64_t function, const uint8_t *enter, const uint8_t *leave);
+/* Makes the thunk that is to lie at `address`, for a function that goes on at `body`. */
+struct agent_thunk agent_thunk_for(uint64_t address, uint64_t body, uint64_t function,
+        const struct agent_thunk_code *code, bool has_arguments);
 
 /* Makes the head of a page of thunks that is to lie at `address`. */
 struct agent_thunk_page agent_thunk_page_for(uint64_t address);

@@ -311,7 +311,7 @@ static const char *const foreign[] = {
 
 void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_code sleds)
 {
-	agent_thunk_blocks_prepare(thunks.enter, thunks.leave);
+	agent_thunk_blocks_prepare(&thunks);
 	sled_code = sleds;
 }
 

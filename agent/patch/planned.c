@@ -303,7 +303,7 @@ void agent_planned_take(const struct agent_module_tables *module, bool is_on)
 		planned_notice(module, "an emulator runs the program");
 		return;
 	}
-	plan = agent_request_plan(module->path, &bytes);
+	plan = agent_request_plan(FXT_PLAN_PATCHES, module->path, &bytes);
 	if (!plan)
 		return;
 	if (plan_is_whole(plan, bytes))

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "agent/hook/argument_plans.h"
 #include "agent/hook/returns.h"
 #include "agent/hook/thunks.h"
 #include "code.h"
@@ -15,12 +16,11 @@
 
 static struct agent_thunk_block blocks[BLOCKS];
 /* what thunks call */
-static const uint8_t *thunks_enter, *thunks_leave;
+static struct agent_thunk_code thunk_code;
 
-void agent_thunk_blocks_prepare(const uint8_t *enter, const uint8_t *leave)
+void agent_thunk_blocks_prepare(const struct agent_thunk_code *code)
 {
-	thunks_enter = enter;
-	thunks_leave = leave;
+	thunk_code = *code;
 }
 
 uint64_t agent_thunk_of_block(const struct agent_thunk_block *block, uint32_t number)
@@ -54,6 +54,13 @@ static struct agent_thunk_block *blocks_find_free(void)
 	return NULL;
 }
 
+/* The thunk that is to lie at an address. */
+static struct agent_thunk block_thunk(uint64_t address, struct agent_thunk_target to)
+{
+	return agent_thunk_for(
+	        address, to.body, to.function, &thunk_code, agent_arguments_planned(to.function).call);
+}
+
 /* Writes the block's pages by way of `scratch`. */
 static bool block_write(const struct agent_thunk_block *block, uint8_t *scratch,
         struct agent_thunk_target (*target)(const void *of, uint32_t number), const void *of)
@@ -68,9 +75,7 @@ static bool block_write(const struct agent_thunk_block *block, uint8_t *scratch,
 	}
 	for (uint32_t i = 0; i < block->count; i++) {
 		uint64_t address = agent_thunk_of_block(block, i);
-		struct agent_thunk_target to = target(of, i);
-		struct agent_thunk thunk =
-		        agent_thunk_for(address, to.body, to.function, thunks_enter, thunks_leave);
+		struct agent_thunk thunk = block_thunk(address, target(of, i));
 
 		memcpy(scratch + (address - first), &thunk, sizeof(thunk));
 	}
@@ -83,8 +88,7 @@ bool agent_thunk_remake(
         const struct agent_thunk_block *block, uint32_t number, struct agent_thunk_target target)
 {
 	uint64_t address = agent_thunk_of_block(block, number);
-	struct agent_thunk thunk =
-	        agent_thunk_for(address, target.body, target.function, thunks_enter, thunks_leave);
+	struct agent_thunk thunk = block_thunk(address, target);
 
 	return agent_code_write_bytes(address, &thunk, sizeof(thunk));
 }

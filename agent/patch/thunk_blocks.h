@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "agent/hook/thunks.h"
 
 struct agent_thunk_block {
 	uint32_t count; /* of thunks; 0: the block is free */
@@ -20,7 +21,7 @@ struct agent_thunk_target {
 };
 
 /* What thunks call: the beginning and the end of a call. NULL: there are no thunks here. */
-void agent_thunk_blocks_prepare(const uint8_t *enter, const uint8_t *leave);
+void agent_thunk_blocks_prepare(const struct agent_thunk_code *code);
 
 /*
  * Makes a block of `count` thunks. `target` tells the target of each, by its number and

@@ -241,12 +241,14 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	return !trouble && welcome.status == FXT_WELCOME_OK ? AGENT_CONNECTED : AGENT_REFUSED;
 }
 
-const struct fxt_plan *agent_request_plan(const char *module, uint64_t *bytes)
+const void *agent_request_plan(enum fxt_plan_kind kind, const char *module, uint64_t *bytes)
 {
+	static const char *const options[FXT_PLAN_KINDS] = {
+	        "--patch: no functions of ", "--args: no arguments of "};
 	/* Not on a stack; the engine's lock is held. */
 	static struct fxt_plan_request request;
 	size_t path_bytes = strlen(module);
-	const struct fxt_plan *plan = NULL;
+	const void *plan = NULL;
 	int fds[2] = {-1, -1};
 	long fd, received = 0;
 
@@ -257,7 +259,8 @@ const struct fxt_plan *agent_request_plan(const char *module, uint64_t *bytes)
 		return NULL;
 	request = (struct fxt_plan_request){.magic = FXT_PLAN_REQUEST_MAGIC,
 	        .version = FXT_SHARED_VERSION,
-	        .pid = (uint32_t)sys_getpid()};
+	        .pid = (uint32_t)sys_getpid(),
+	        .kind = kind};
 	memcpy(request.path, module, path_bytes);
 	if (handshake_is_of_our_user((int)fd) && handshake_set_patience((int)fd, PLAN_SECONDS) &&
 	        sys_call6(SYS_sendto, fd, (long)&request, sizeof(request), MSG_NOSIGNAL, 0, 0) >= 0)
@@ -265,7 +268,7 @@ const struct fxt_plan *agent_request_plan(const char *module, uint64_t *bytes)
 	if (received == sizeof(*bytes) && fds[0] >= 0)
 		plan = sys_map(*bytes, PROT_READ, MAP_PRIVATE, fds[0]);
 	else if (received == -EAGAIN)
-		agent_notice("--patch: no functions of ", module[0] ? module : "the program",
+		agent_notice(options[kind], module[0] ? module : "the program",
 		        " are recorded: the trace manager does not answer", NULL);
 	handshake_close(fds);
 	sys_close((int)fd);

@@ -21,10 +21,8 @@ enum agent_connection { AGENT_CONNECTED, AGENT_REFUSED, AGENT_UNREACHED };
 
 enum agent_connection agent_connect(const char *path, bool is_new_image, struct agent_memory *memory);
 
-struct fxt_plan;
-
-/* Asks the same manager for the plan of a module's file (writer/shared/plan.h); "" is the
+/* Asks the same manager for a plan of a module's file (writer/shared/handshake.h); "" is the
  * program's. Stores its size; the caller unmaps it. NULL: there is none. */
-const struct fxt_plan *agent_request_plan(const char *module, uint64_t *bytes);
+const void *agent_request_plan(enum fxt_plan_kind kind, const char *module, uint64_t *bytes);
 
 #endif

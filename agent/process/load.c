@@ -6,8 +6,10 @@
 #include "load.h"
 #include "agent/base/attributes.h"
 #include "agent/base/self.h"
+#include "agent/hook/argument_plans.h"
 #include "agent/hook/sources.h"
 #include "agent/patch/entry_search.h"
+#include "handshake.h"
 #include "modules.h"
 
 static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
@@ -24,11 +26,26 @@ static void load_note(const struct agent_module_tables *module)
 	store_relaxed(bits, (uint8_t)(*bits | 1 << module->id % 8));
 }
 
+/* Asks for the module's argument plan, before thunks are made for its functions. */
+static void load_take_arguments(const struct agent_module_tables *module)
+{
+	const struct fxt_argument_plan *plan;
+	uint64_t bytes;
+
+	if (!ARCH_HAS_THUNKS || agent_is_standalone || !agent_engine.control->records_arguments)
+		return;
+	plan = agent_request_plan(FXT_PLAN_ARGUMENTS, module->path, &bytes);
+	if (plan && (!fxt_argument_plan_is_whole(plan, bytes) ||
+	                    !agent_argument_plan_add(plan, bytes, module->base, module->low, module->high)))
+		sys_unmap((void *)(uintptr_t)plan, bytes);
+}
+
 void agent_load_prepare(void)
 {
 	uint64_t mask = fxt_lock(&agent_engine.lock);
 
 	agent_sources_prepare();
+	agent_modules_each(load_take_arguments);
 	agent_modules_each(agent_entries_examine);
 	agent_entry_lists_end();
 	/* Afterwards: the import of a function with an entry is left alone. */
@@ -61,6 +78,7 @@ EXPORT void __gmon_start__(void)
 	if (id && !load_was_examined(id)) {
 		agent_module_describe(id, &module);
 		load_note(&module);
+		load_take_arguments(&module);
 		agent_entries_examine(&module);
 		agent_entry_lists_end();
 		agent_imports_examine(&module);

@@ -2,6 +2,7 @@
  * code (crtbegin) calls __cxa_finalize(), which is interposed here. */
 #include "agent/base/attributes.h"
 #include "agent/heap/callpath.h"
+#include "agent/hook/argument_plans.h"
 #include "agent/hook/claim.h"
 #include "agent/patch/entries.h"
 #include "agent/patch/imports.h"
@@ -16,6 +17,7 @@ static void unload_code(uint64_t start, uint64_t end)
 	agent_patch_retire(start, end);
 	agent_entries_retire(start, end);
 	agent_imports_retire(start, end);
+	agent_argument_plans_retire(start, end);
 }
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the

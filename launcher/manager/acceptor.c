@@ -90,7 +90,8 @@ union acceptor_message {
 static bool acceptor_is_request(const struct fxt_plan_request *request, ssize_t bytes, pid_t pid)
 {
 	return bytes == (ssize_t)sizeof(*request) && request->magic == FXT_PLAN_REQUEST_MAGIC &&
-	       request->version == FXT_SHARED_VERSION && memchr(request->path, 0, sizeof(request->path)) &&
+	       request->version == FXT_SHARED_VERSION && request->kind < FXT_PLAN_KINDS &&
+	       memchr(request->path, 0, sizeof(request->path)) &&
 	       acceptor_peer_calls_itself(pid, request->pid);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "descriptors.h"
 #include "launcher/message.h"
+#include "launcher/planning/argument_plan.h"
 #include "launcher/planning/plan.h"
 #include "symbolizer/demangle.h"
 
@@ -22,6 +23,7 @@ struct fxt_plan_job {
 	struct fxt_plan_job *next;
 	int connection;
 	pid_t pid;
+	enum fxt_plan_kind kind;
 	const struct fxt_options *options;
 	char path[sizeof(((struct fxt_plan_request *)0)->path)];
 };
@@ -59,7 +61,7 @@ static bool plans_choose(const char *patterns, const char *path, bool is_program
 }
 
 /* Stores a plan in memory that processes can map. Returns its descriptor, or -1. */
-static int plans_store(const struct fxt_plan *plan, size_t bytes)
+static int plans_store(const void *plan, size_t bytes)
 {
 	int fd = memfd_create("fxt-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING), readable;
 	char path[40];
@@ -90,31 +92,61 @@ static void plans_tell(void *context, const char *symbol, uint64_t address, enum
 		fxt_say("--patch: %s+0x%llx is left out: %s", file->name, (unsigned long long)address, why);
 }
 
-static void plans_make(struct fxt_planned_file *file, int fd, bool tells)
+static const char *plans_make_patches(struct fxt_planned_file *file, Elf *elf, bool tells)
 {
 	struct fxt_plan *plan = NULL;
 	size_t bytes = 0;
+	const char *why = fxt_plan_make(elf, &plan, &bytes, tells ? plans_tell : NULL, file);
+
+	elf_end(elf);
+	if (why)
+		return why;
+	file->fd = plans_store(plan, bytes);
+	file->bytes = bytes;
+	file->count = plan->count;
+	memcpy(file->left_out, plan->left_out, sizeof(plan->left_out));
+	free(plan);
+	return file->fd < 0 ? strerror(errno) : NULL;
+}
+
+static const char *plans_make_arguments(struct fxt_planned_file *file, Elf *elf, const char *path,
+        const struct fxt_argument_requests *requests)
+{
+	struct fxt_argument_plan *plan;
+	size_t bytes;
+	const char *why = fxt_argument_plan_make(elf, path, requests, &plan, &bytes);
+
+	if (!why && plan->calls) {
+		file->fd = plans_store(plan, bytes);
+		file->bytes = bytes;
+		file->count = plan->calls;
+		if (file->fd < 0)
+			why = strerror(errno);
+	}
+	free(plan);
+	return why;
+}
+
+static void plans_make(
+        struct fxt_plans *plans, struct fxt_planned_file *file, const char *path, int fd, bool tells)
+{
+	static const char *const options[FXT_PLAN_KINDS] = {
+	        "--patch: no functions of", "--args: no arguments of"};
 	const char *why = "it cannot be read";
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
 	/* Not mapped: a build may write the file again meanwhile. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		why = fxt_plan_make(elf, &plan, &bytes, tells ? plans_tell : NULL, file);
-	elf_end(elf);
-	if (!why) {
-		file->fd = plans_store(plan, bytes);
-		file->bytes = bytes;
-		file->count = plan->count;
-		memcpy(file->left_out, plan->left_out, sizeof(plan->left_out));
-		if (file->fd < 0)
-			why = strerror(errno);
-	}
-	free(plan);
-	file->can_be_planned = !why;
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		elf_end(elf);
+	else if (file->kind == FXT_PLAN_PATCHES)
+		why = plans_make_patches(file, elf, tells);
+	else
+		why = plans_make_arguments(file, elf, path, &plans->requests);
+	file->can_be_planned = !why && (file->kind == FXT_PLAN_PATCHES || file->count);
 	if (why)
-		fxt_say("--patch: no functions of %s are recorded: %s", file->name, why);
+		fxt_say("%s %s are recorded: %s", options[file->kind], file->name, why);
 }
 
 /* Closes the plan that was asked for least recently, if as many are open as may be. It is
@@ -138,7 +170,7 @@ static void plans_make_room(struct fxt_plans *plans)
 }
 
 static struct fxt_planned_file *plans_add(
-        struct fxt_plans *plans, const char *path, const struct stat *status)
+        struct fxt_plans *plans, enum fxt_plan_kind kind, const char *path, const struct stat *status)
 {
 	struct fxt_planned_file *files = reallocarray(plans->files, plans->count + 1, sizeof(*files));
 	struct fxt_planned_file *file;
@@ -147,7 +179,8 @@ static struct fxt_planned_file *plans_add(
 		return NULL;
 	plans->files = files;
 	file = &files[plans->count];
-	*file = (struct fxt_planned_file){.device = status->st_dev,
+	*file = (struct fxt_planned_file){.kind = kind,
+	        .device = status->st_dev,
 	        .number = status->st_ino,
 	        .changed = status->st_mtim,
 	        .name = strdup(plans_base_name(path)),
@@ -159,12 +192,13 @@ static struct fxt_planned_file *plans_add(
 	return file;
 }
 
-static struct fxt_planned_file *plans_look_up(const struct fxt_plans *plans, const struct stat *status)
+static struct fxt_planned_file *plans_look_up(
+        const struct fxt_plans *plans, enum fxt_plan_kind kind, const struct stat *status)
 {
 	for (size_t i = 0; i < plans->count; i++) {
 		struct fxt_planned_file *file = &plans->files[i];
 
-		if (file->device == status->st_dev && file->number == status->st_ino &&
+		if (file->kind == kind && file->device == status->st_dev && file->number == status->st_ino &&
 		        file->changed.tv_sec == status->st_mtim.tv_sec &&
 		        file->changed.tv_nsec == status->st_mtim.tv_nsec)
 			return file;
@@ -172,8 +206,26 @@ static struct fxt_planned_file *plans_look_up(const struct fxt_plans *plans, con
 	return NULL;
 }
 
-/* The file that a job is about, with its plan; NULL: it has none, or is not to be
- * patched. */
+/* Reads --args and --returns. They were read before, so nothing is wrong with them. */
+static void plans_read_requests(struct fxt_plans *plans, const struct fxt_options *options)
+{
+	if (plans->requests.count)
+		return;
+	for (unsigned i = 0; i < options->argument_list_count; i++)
+		fxt_argument_requests_add(&plans->requests, options->argument_lists[i].text,
+		        options->argument_lists[i].is_of_results);
+}
+
+static bool plans_are_wanted(
+        struct fxt_plans *plans, const struct fxt_plan_job *job, const char *name, bool is_program)
+{
+	if (job->kind == FXT_PLAN_PATCHES)
+		return job->options->patch && plans_choose(job->options->patch, name, is_program);
+	plans_read_requests(plans, job->options);
+	return plans->requests.count;
+}
+
+/* The file that a job is about, with its plan; NULL: it has none, or none is wanted. */
 static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const struct fxt_plan_job *job)
 {
 	bool is_program = !job->path[0];
@@ -187,7 +239,7 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 	snprintf(link, sizeof(link), "/proc/%d/exe", job->pid);
 	bytes = readlink(link, executable, sizeof(executable) - 1);
 	executable[bytes > 0 ? bytes : 0] = 0;
-	if (!plans_choose(job->options->patch, name, is_program))
+	if (!plans_are_wanted(plans, job, name, is_program))
 		return NULL;
 	if (is_program)
 		strcpy(path, link);
@@ -198,13 +250,13 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-		file = plans_look_up(plans, &status);
+		file = plans_look_up(plans, job->kind, &status);
 		if (!file)
-			file = plans_add(plans, name, &status);
+			file = plans_add(plans, job->kind, name, &status);
 		if (file && file->fd < 0 && file->can_be_planned) {
 			plans_make_room(plans);
 			/* a plan that is made again tells nothing new */
-			plans_make(file, fd, job->options->verbose && !file->last_asked);
+			plans_make(plans, file, name, fd, job->options->verbose && !file->last_asked);
 		}
 		if (file)
 			file->last_asked = ++plans->asked;
@@ -217,7 +269,7 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 
 static void plans_do(struct fxt_plans *plans, struct fxt_plan_job *job)
 {
-	const struct fxt_planned_file *file = job->options->patch ? plans_find(plans, job) : NULL;
+	const struct fxt_planned_file *file = plans_find(plans, job);
 	uint64_t bytes = file ? file->bytes : 0;
 
 	fxt_descriptors_send(job->connection, &bytes, sizeof(bytes), file ? &file->fd : NULL, file != NULL);
@@ -265,7 +317,10 @@ void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
 		free(job);
 		return;
 	}
-	*job = (struct fxt_plan_job){.connection = connection, .pid = pid, .options = options};
+	*job = (struct fxt_plan_job){.connection = connection,
+	        .pid = pid,
+	        .kind = (enum fxt_plan_kind)request->kind,
+	        .options = options};
 	memcpy(job->path, request->path, sizeof(job->path));
 	pthread_mutex_lock(&plans->mutex);
 	while (*last)
@@ -292,10 +347,12 @@ void fxt_plans_say(const struct fxt_plans *plans)
 	char reasons[512] = "", name[64];
 	uint32_t count = 0, left_out[FXT_PLAN_OBSTACLES] = {0}, sum = 0;
 	size_t files = 0, at = 0;
+	const char *one = "";
 
 	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
-		if (!f->can_be_planned)
+		if (!f->can_be_planned || f->kind != FXT_PLAN_PATCHES)
 			continue;
+		one = f->name;
 		count += f->count;
 		files++;
 		for (unsigned i = 0; i < FXT_PLAN_OBSTACLES; i++)
@@ -311,7 +368,7 @@ void fxt_plans_say(const struct fxt_plans *plans)
 	snprintf(name, sizeof(name), "%zu files", files);
 	if (sum)
 		fxt_say("--patch: %u of %u functions of %s are left out: %s", sum, count + sum,
-		        plans->count == 1 ? plans->files[0].name : name, reasons);
+		        files == 1 ? one : name, reasons);
 }
 
 void fxt_plans_close(struct fxt_plans *plans)
@@ -323,5 +380,6 @@ void fxt_plans_close(struct fxt_plans *plans)
 			close(plans->files[i].fd);
 	}
 	free(plans->files);
+	fxt_argument_requests_free(&plans->requests);
 	fxt_plans_open(plans);
 }

@@ -1,6 +1,6 @@
 /*
- * The plans of a session (--patch): how functions are recorded that nothing was compiled into
- * for it. A process asks for the plan of each of its modules; one plan serves all processes
+ * The plans of a session: how functions are recorded that nothing was compiled into for it
+ * (--patch), and which arguments are recorded (--args, --returns). A process asks for the plan of each of its modules; one plan serves all processes
  * with that file. A large file takes two seconds, so a thread of its own makes them: the
  * main thread has to move the heartbeat meanwhile.
  */
@@ -14,10 +14,12 @@
 #include <sys/types.h>
 #include <time.h>
 #include "launcher/options.h"
+#include "launcher/planning/argument_requests.h"
 #include "writer/shared/handshake.h"
 #include "writer/shared/plan.h"
 
 struct fxt_planned_file {
+	enum fxt_plan_kind kind;
 	dev_t device;
 	ino_t number;
 	struct timespec changed;
@@ -41,15 +43,16 @@ struct fxt_plans {
 	/* belong to the thread while it runs */
 	struct fxt_planned_file *files;
 	size_t count;
-	uint64_t asked; /* how often a process has asked */
+	uint64_t asked;                        /* how often a process has asked */
+	struct fxt_argument_requests requests; /* --args and --returns, once they are read */
 };
 
 void fxt_plans_open(struct fxt_plans *plans);
 
 /*
  * Answers a request of process `pid` over its connection, by and by, and closes that.
- * `options` must outlive the plans. A file whose functions cannot be recorded is said once, and
- * so is each function that is left out, if the options are verbose.
+ * `options` must outlive the plans. A file whose functions or arguments cannot be recorded is
+ * said once, and so is each function that is left out, if the options are verbose.
  */
 void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
         const struct fxt_plan_request *request, const struct fxt_options *options);

@@ -310,6 +310,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->patches = !options->patch || options->no_patch ? FXT_PATCH_NOTHING
 	                   : *options->patch                    ? FXT_PATCH_ANY
 	                                                        : FXT_PATCH_PROGRAM;
+	control->records_arguments = options->argument_list_count > 0;
 	control->has_under = filter ? filter->under : 0;
 	control->depth_limit = config->depth_limit;
 	control->elides_calls = fxt_options_elide_calls(options);

@@ -222,7 +222,9 @@ struct fxt_control {
 	uint32_t records_library_calls;
 	/* which modules' functions are recorded by plans: enum fxt_patch */
 	uint32_t patches;
-	uint8_t reserved0[16];
+	/* 1: there are argument plans to ask for (writer/shared/argument_plan.h) */
+	uint32_t records_arguments;
+	uint8_t reserved0[12];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 

@@ -63,15 +63,19 @@ struct fxt_welcome {
 	uint64_t control_bytes;
 };
 
+/* What a plan is for: a file's functions that are patched (writer/shared/plan.h), or the
+ * arguments of its functions (writer/shared/argument_plan.h). */
+enum fxt_plan_kind { FXT_PLAN_PATCHES, FXT_PLAN_ARGUMENTS, FXT_PLAN_KINDS };
+
 /*
- * Asks for the plan of a file (writer/shared/plan.h), over a connection of its own. The answer
- * is the plan's size, eight bytes, with the descriptor of its memory; without a descriptor
- * there is no plan.
+ * Asks for a plan of a file, over a connection of its own. The answer is the plan's size,
+ * eight bytes, with the descriptor of its memory; without a descriptor there is no plan.
  */
 struct fxt_plan_request {
 	uint64_t magic;
 	uint32_t version; /* FXT_SHARED_VERSION */
 	uint32_t pid;     /* as in a hello */
+	uint32_t kind;    /* enum fxt_plan_kind */
 	char path[4096];  /* as the process sees it; "" = its executable */
 };
 

@@ -40,6 +40,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 23u
+#define FXT_SHARED_VERSION 24u
 
 #endif

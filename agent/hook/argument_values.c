@@ -1,0 +1,250 @@
+/* Reads and encodes values (argument_values.h), on the program's threads. It must never
+ * fault, whatever the program passes. */
+#include "argument_values.h"
+#include <string.h>
+#include <sys/uio.h>
+#include "said_names.h"
+#include "writer/format/encode.h"
+#include "writer/format/escape.h"
+
+#define PAGE       UINT64_C(4096)
+#define TEXT_BYTES AGENT_ARGUMENT_TEXT_BYTES
+
+/* ---- memory ---- */
+
+/* Copies up to `bytes` bytes, two pages at most, and returns how many could be read. */
+static size_t value_copy(uint64_t address, void *to, size_t bytes)
+{
+	uint64_t first = PAGE - address % PAGE;
+	struct iovec local = {to, bytes}, remote[2];
+	long count;
+
+	if (load_relaxed(&sys_confinement) != SYS_FREE || address + bytes < address)
+		return 0;
+	if (first > bytes)
+		first = bytes;
+	remote[0] = (struct iovec){(void *)(uintptr_t)address, first};
+	remote[1] = (struct iovec){(void *)(uintptr_t)(address + first), bytes - first};
+	count = sys_call6(
+	        SYS_process_vm_readv, sys_getpid(), (long)&local, 1, (long)remote, bytes > first ? 2 : 1, 0);
+	return count > 0 ? (size_t)count : 0;
+}
+
+/* The value's word: it is in a register, or the steps lead to it. False: it cannot be
+ * known. */
+static bool value_word(
+        const struct fxt_planned_value *value, const struct agent_registers *registers, uint64_t *word)
+{
+	/* Where SAVE_REGISTERS has a register, by DWARF's number. */
+	static const int8_t places[] = {8, 6, 7, -1, 5, 4, -1, -1, 3, 2, 1, 0};
+	unsigned step = 0;
+
+	if (!registers->general)
+		return false;
+	switch (value->source) {
+	case FXT_VALUE_GENERAL:
+		if (value->number >= sizeof(places) || places[value->number] < 0)
+			return false;
+		*word = registers->general[places[value->number]];
+		break;
+	case FXT_VALUE_VECTOR:
+		if (value->number > 15)
+			return false;
+		*word = registers->vector[2 * value->number];
+		break;
+	case FXT_VALUE_STACK:
+		/* The caller's frame, and so a part of the stack: no need to ask the kernel. */
+		*word = registers->frame + (uint64_t)(int64_t)value->offset;
+		if (value->steps) {
+			memcpy(word, (const void *)(uintptr_t)(*word + (uint64_t)(int64_t)value->offsets[0]),
+			        sizeof(*word));
+			step = 1;
+		}
+		break;
+	default:
+		return false;
+	}
+	for (; step < value->steps; step++) {
+		bool is_last = step + 1 == value->steps && value->type != FXT_VALUE_TEXT &&
+		               value->type != FXT_VALUE_STRING;
+		size_t bytes = is_last ? value->bytes : sizeof(*word);
+		uint64_t address = *word + (uint64_t)(int64_t)value->offsets[step];
+
+		*word = 0;
+		if (value_copy(address, word, bytes) != bytes)
+			return false;
+	}
+	*word += (uint64_t)(int64_t)value->last;
+	return true;
+}
+
+/* ---- texts ---- */
+
+/* A text as it is recorded: valid UTF-8 (writer/format/escape.h), and cut to what the mark
+ * leaves room for. */
+struct value_text {
+	char bytes[TEXT_BYTES + 3];
+	size_t count;
+};
+
+/* `is_cut`: the program's text goes on behind these bytes. */
+static void text_take(struct value_text *text, const char *bytes, size_t count, bool is_cut)
+{
+	size_t at = 0;
+
+	text->count = 0;
+	while (at < count) {
+		size_t size = fxt_character_bytes(bytes + at, count - at), grown;
+
+		if (!size && is_cut && count - at < 4) /* part of a character, perhaps */
+			break;
+		size = size ? size : 1;
+		grown = fxt_escape(text->bytes + text->count, TEXT_BYTES - text->count, bytes + at, size);
+		if (!grown)
+			break;
+		text->count += grown;
+		at += size;
+	}
+	if (is_cut || at < count) {
+		memcpy(text->bytes + text->count, "...", 3);
+		text->count += 3;
+	}
+}
+
+static void text_unknown(struct value_text *text)
+{
+	text->bytes[0] = '?';
+	text->count = 1;
+}
+
+/* A text that a zero byte ends, or the end of its array. */
+static void text_read(struct value_text *text, uint64_t address, size_t limit)
+{
+	char bytes[TEXT_BYTES + 1];
+	size_t wanted = limit && limit < sizeof(bytes) ? limit : sizeof(bytes);
+	size_t read = value_copy(address, bytes, wanted), count = strnlen(bytes, read);
+
+	if (count < read || (limit && read == limit))
+		text_take(text, bytes, count, false);
+	else if (read == wanted)
+		text_take(text, bytes, TEXT_BYTES, true);
+	else
+		text_unknown(text); /* it ends where nothing can be read */
+}
+
+/* libstdc++'s std::string begins with its address and its length. */
+static void text_read_string(struct value_text *text, uint64_t address)
+{
+	char bytes[TEXT_BYTES];
+	uint64_t words[2];
+	size_t count;
+
+	text_unknown(text);
+	if (value_copy(address, words, sizeof(words)) != sizeof(words))
+		return;
+	count = words[1] < sizeof(bytes) ? words[1] : sizeof(bytes);
+	if (count == 0 || value_copy(words[0], bytes, count) == count)
+		text_take(text, bytes, count, count < words[1]);
+}
+
+/* ---- arguments ---- */
+
+/* The name of a value: by the index of a string, or inline if there is none. */
+static struct fxt_string value_name(
+        const struct agent_argument_plan *of, const struct fxt_planned_value *value)
+{
+	const char *text = fxt_planned_texts(of->plan) + value->name;
+	uint64_t *known = &of->names[value - fxt_planned_values(of->plan)];
+	uint64_t now = load_relaxed(known), table = agent_said_texts();
+
+	if (now >> 16 != table) {
+		now = table << 16 | agent_said_text(text);
+		store_relaxed(known, now);
+	}
+	return now & 0xffff ? fxt_string_index((uint32_t)(now & 0xffff))
+	                    : fxt_string_inline(text, strlen(text));
+}
+
+static const char *value_enumerator(
+        const struct agent_argument_plan *of, const struct fxt_planned_value *value, int64_t is)
+{
+	const struct fxt_planned_enumerator *list = fxt_planned_enumerators(of->plan) + value->enumerator;
+	uint64_t mask = value->bytes < 8 ? (UINT64_C(1) << 8 * value->bytes) - 1 : UINT64_MAX;
+
+	for (uint32_t i = 0; i < value->enumerators; i++)
+		if ((((uint64_t)list[i].value ^ (uint64_t)is) & mask) == 0)
+			return fxt_planned_texts(of->plan) + list[i].name;
+	return NULL;
+}
+
+static int64_t value_signed(uint64_t word, unsigned bytes)
+{
+	unsigned unused = 64 - 8 * bytes;
+
+	return (int64_t)(word << unused) >> unused;
+}
+
+static double value_floating(uint64_t word, unsigned bytes)
+{
+	double wide;
+	float narrow;
+
+	memcpy(&wide, &word, sizeof(wide));
+	memcpy(&narrow, &word, sizeof(narrow));
+	return bytes == 4 ? (double)narrow : wide;
+}
+
+static struct fxt_argument value_number(struct fxt_string name, uint8_t type, unsigned bytes, uint64_t word)
+{
+	int64_t number = value_signed(word, bytes);
+
+	switch (type) {
+	case FXT_VALUE_BOOL:
+		return fxt_argument_bool(name, (word & 0xff) != 0);
+	case FXT_VALUE_FLOATING:
+		return fxt_argument_double(name, value_floating(word, bytes));
+	case FXT_VALUE_UNSIGNED:
+		word = bytes < 8 ? word & ((UINT64_C(1) << 8 * bytes) - 1) : word;
+		return bytes < 8 ? fxt_argument_uint32(name, (uint32_t)word)
+		                 : fxt_argument_uint64(name, word);
+	case FXT_VALUE_SIGNED:
+	case FXT_VALUE_ENUM:
+		return bytes < 8 ? fxt_argument_int32(name, (int32_t)number)
+		                 : fxt_argument_int64(name, number);
+	default:
+		return fxt_argument_pointer(name, word);
+	}
+}
+
+size_t agent_argument_encode(const struct agent_argument_plan *of, const struct fxt_planned_value *value,
+        const struct agent_registers *registers, uint64_t *to, size_t room)
+{
+	struct fxt_string name = value_name(of, value);
+	struct fxt_argument argument;
+	struct value_text text;
+	const char *enumerator;
+	uint64_t word;
+	size_t words;
+	bool is_text = value->type == FXT_VALUE_TEXT || value->type == FXT_VALUE_STRING;
+
+	if (!value_word(value, registers, &word) || (!is_text && !value->bytes)) {
+		argument = fxt_argument_string(name, fxt_string_inline("?", 1));
+	} else if (is_text && word) {
+		if (value->type == FXT_VALUE_TEXT)
+			text_read(&text, word, value->limit);
+		else
+			text_read_string(&text, word);
+		argument = fxt_argument_string(
+		        name, text.count ? fxt_string_inline(text.bytes, text.count) : fxt_string_empty());
+	} else if (value->type == FXT_VALUE_ENUM &&
+	           (enumerator = value_enumerator(of, value, (int64_t)word))) {
+		argument = fxt_argument_string(name, fxt_string_inline(enumerator, strlen(enumerator)));
+	} else {
+		argument = value_number(name, value->type, value->bytes, word);
+	}
+	words = fxt_arguments_words(&argument, 1);
+	if (words > room)
+		return 0;
+	fxt_write_arguments(to, &argument, 1);
+	return words;
+}

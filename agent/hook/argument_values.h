@@ -1,0 +1,37 @@
+/*
+ * Reads the values of arguments and results, and encodes them as arguments of a record. A
+ * pointer of the program's may lead anywhere, so memory is read by the kernel
+ * (process_vm_readv), which reports what is not mapped. A process that may make no system
+ * call has "?" for values that lie in memory.
+ */
+#ifndef FXT_AGENT_ARGUMENT_VALUES_H
+#define FXT_AGENT_ARGUMENT_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "argument_plans.h"
+
+/* Texts are cut to so many bytes; "..." then follows. */
+#define AGENT_ARGUMENT_TEXT_BYTES 120
+
+/* SAVE_REGISTERS (saving.h) leaves nine words. */
+enum { AGENT_SAVED_RAX = 8, AGENT_SAVED_REGISTERS = 9 };
+
+/* What is known where a call begins or ends. */
+struct agent_registers {
+	const uint64_t *general; /* as SAVE_REGISTERS leaves them; NULL: not known, every
+	                          * value is "?" */
+	const uint64_t *vector;  /* two words each */
+	uint64_t frame;          /* the address of the call's frame (CFA) */
+};
+
+/*
+ * Encodes one value at `to`, if `room` words suffice. Returns the words it takes; 0: there
+ * is no room. Registers the value's name, so it takes the engine's lock. In no hook, or in
+ * one that is SLOW_PATH.
+ */
+size_t agent_argument_encode(const struct agent_argument_plan *of, const struct fxt_planned_value *value,
+        const struct agent_registers *registers, uint64_t *to, size_t room);
+
+#endif
