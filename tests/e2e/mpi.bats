@@ -102,7 +102,7 @@ facts()
 	done
 	[ "$(ls ./*.fxt | wc -l)" = 4 ]
 	# One recorder around the launcher has all ranks, too.
-	fxtrun -o all.fxt mpirun --oversubscribe -n 2 counted 5 2>err
+	timeout 120 fxtrun -o all.fxt mpirun --oversubscribe -n 2 counted 5 2>err
 	facts all.fxt | cut -d, -f1,2 | sort | paste -sd ' ' | grep -Fx '[0,2 [1,2'
 }
 
@@ -129,8 +129,8 @@ needs_wrappers()
 	job 4 ./every >out
 	for rank in 0 1 2 3; do
 		fxt check trace.$rank.fxt | grep -E ': ok, [0-9]+ records$'
+		fxt info trace.$rank.fxt | grep '^lost: 0 records'
 	done
-	[ "$(grep -c ' 0 lost' err)" = 4 ]
 	fxt merge trace.?.fxt
 	fxt check merged.fxt | grep -E ': ok, [0-9]+ records$'
 	python3 "$BATS_TEST_DIRNAME/mpi.py" said merged.fxt | sort | diff <(sort out) -
@@ -174,7 +174,7 @@ job_with_wrong_clocks()
 	python3 "$BATS_TEST_DIRNAME/mpi.py" spoil trace.1.fxt -2000000000
 	python3 "$BATS_TEST_DIRNAME/mpi.py" spoil trace.2.fxt 1000000000
 	fxt merge trace.?.fxt | tee said
-	grep -E '[0-9]+ of [0-9]+ messages between ranks seemed to be received before they were sent, by up to [23]\.[0-9]+ s: . traces? w.* moved, by up to .*, and none is now$' said
+	grep -E '[0-9]+ of [0-9]+ messages between ranks seemed to be received before they were sent, by up to [12]\.[0-9]+ s: . traces? w.* moved, by up to .*, and none is now$' said
 	grep -E '^trace\.1\.fxt: to .*, moved by ' said
 	fxt info merged.fxt | grep 'moved, by up to'
 	python3 "$BATS_TEST_DIRNAME/mpi.py" said merged.fxt | sort | diff <(sort out) -

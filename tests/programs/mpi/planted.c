@@ -15,7 +15,7 @@ static void sleep_ms(long ms)
 
 void prepares_late(void)
 {
-	sleep_ms(700);
+	sleep_ms(1500);
 }
 
 void uneven(int rank)
