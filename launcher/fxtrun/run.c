@@ -64,7 +64,8 @@ static bool run_say_muted(const struct fxt_run *run, uint64_t ticks_per_second)
 			fxt_say("%s", line);
 		}
 	if (muted > MUTED_SAID)
-		fxt_say("muted by --auto: %u more functions, which fxt info lists", muted - MUTED_SAID);
+		fxt_say("muted by --auto: %u more function%s, which fxt info lists", muted - MUTED_SAID,
+		        fxt_plural(muted - MUTED_SAID));
 	return muted > 0;
 }
 

@@ -15,6 +15,7 @@
 #include "launcher/message.h"
 #include "launcher/planning/argument_plan.h"
 #include "launcher/planning/plan.h"
+#include "reader/trace/text.h"
 #include "symbolizer/demangle.h"
 
 #define OPEN_PLANS 64 /* so that a build of any number of programs leaves descriptors free */
@@ -367,8 +368,8 @@ void fxt_plans_say(const struct fxt_plans *plans)
 	}
 	snprintf(name, sizeof(name), "%zu files", files);
 	if (sum)
-		fxt_say("--patch: %u of %u functions of %s are left out: %s", sum, count + sum,
-		        files == 1 ? one : name, reasons);
+		fxt_say("--patch: %u of %u function%s of %s %s left out: %s", sum, count + sum,
+		        fxt_plural(count + sum), files == 1 ? one : name, sum == 1 ? "is" : "are", reasons);
 }
 
 void fxt_plans_close(struct fxt_plans *plans)

@@ -69,7 +69,8 @@ static void session_woken(struct fxt_watch *watch, void *context)
 	(void)watch;
 	fxt_wakeup_receive(&s->wakeup, &alerts);
 	if (alerts.lost)
-		fxt_say("%u alerts are lost: they came faster than they could be taken", alerts.lost);
+		fxt_say("%u alert%s lost: alerts came faster than they could be taken", alerts.lost,
+		        alerts.lost == 1 ? " is" : "s are");
 	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
 		if (alerts.triggered[i]) {
 			s->listener.triggered(s->listener.context, i, alerts.triggered[i]);
