@@ -105,7 +105,7 @@ enum { ARCH_CAN_ERASE = 1 };
 #define ARCH_HAS_THUNKS 1
 #define ARCH_HAS_SLEDS  1
 
-/* Relocations of a word by which a function is called, and of one with its address. */
+/* Relocations of the word that calls a function, and of one with its address. */
 #define ARCH_RELOCATION_CALL    R_X86_64_JUMP_SLOT
 #define ARCH_RELOCATION_ADDRESS R_X86_64_GLOB_DAT
 

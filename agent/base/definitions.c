@@ -1,7 +1,7 @@
 /*
  * Finds imports and their definitions by the rules of glibc's loader (definitions.h). Runs
- * on the thread that starts or loads a module. Must not call the loader, whose error text
- * the program could see.
+ * on the thread that starts or loads a module. Must not call the loader: the program could
+ * see its error text.
  */
 #include "definitions.h"
 #include <link.h>

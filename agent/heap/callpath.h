@@ -31,7 +31,7 @@ extern HIDDEN struct agent_heap_thread *agent_heap_threads;
 /* Maps the memory for paths. In the constructor. False: no memory. */
 bool agent_paths_prepare(void);
 
-/* In a forked child, whose paths are its own. */
+/* In a forked child: its paths are its own. */
 void agent_paths_forget(void);
 
 /* The code of a module between these addresses is unloaded: later calls there are of other

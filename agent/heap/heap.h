@@ -26,7 +26,7 @@ void agent_heap_prepare(void);
 /* The engine has started: registers names and begins to record. In a forked child too. */
 void agent_heap_begin(void);
 
-/* Before and after a fork for which libc calls no handlers, in the process that forks. */
+/* Before and after a fork without libc's handlers, in the process that forks. */
 void agent_heap_before_fork(void);
 void agent_heap_in_parent(void);
 

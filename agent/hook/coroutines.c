@@ -31,7 +31,7 @@ struct agent_coroutine {
 	bool is_there;      /* false: this is free, and `right` is the next free one */
 	uint32_t priority;
 	struct agent_coroutine *parent, *left, *right;
-	struct agent_coroutine *outer; /* the coroutine whose stack contains its own */
+	struct agent_coroutine *outer; /* the coroutine with this stack inside its own */
 	uint32_t inner;                /* how many stacks are part of its own */
 	struct track *track;           /* NULL: it has none */
 

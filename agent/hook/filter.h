@@ -51,7 +51,7 @@ static inline bool agent_filter_knows(uint64_t ref)
 	       fxt_decision_is_on(load_acquire(fxt_decision(control, index)), ref);
 }
 
-/* The state in which calls are recorded, down to the depth limit. */
+/* Calls are recorded in this state, down to the depth limit. */
 static inline uint64_t agent_filter_all(const struct fxt_callers_filter *filter)
 {
 	uint32_t limit = load_relaxed(&filter->depth_limit);

@@ -15,7 +15,7 @@
 /*
  * Whether the entry of an excluded function needs the slow path after a change of the
  * filter. It does if the newest frame is the function's own, from a call that began before
- * the change: then their exits must be told apart. It also does if the newest frame is
+ * the change: then their exits must be kept apart. It also does if the newest frame is
  * dead, because it may hide such a frame.
  */
 static bool hooks_must_look(const struct fxt_thread_slot *slot, const void *function, const void *call_site,

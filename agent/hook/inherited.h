@@ -17,7 +17,7 @@
 /* Called by the constructor. */
 void agent_inherited_prepare(void);
 
-/* Around a fork for which libc calls no handlers. */
+/* Around a fork without libc's handlers. */
 void agent_inherited_before_fork(void);
 void agent_inherited_in_parent(void);
 void agent_inherited_in_child(void);

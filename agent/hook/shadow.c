@@ -106,8 +106,8 @@ static bool shadow_write_call(
 	for (;;) {
 		uint64_t index = fxt_frame_index(frame->function);
 
-		/* A local index is valid for one chunk. If the chunk is closed meanwhile,
-		 * the write below fails, and the loop asks for a new index. */
+		/* A local index is valid for one chunk. If the chunk is closed by
+		 * then, the write below fails, and the loop asks for a new index. */
 		if (is_local)
 			index = fxt_local_index(e, writer, address, module, FXT_CALL_WORDS + 1);
 		if (!index)
@@ -295,7 +295,7 @@ bool agent_make_room(struct fxt_thread_writer *writer)
 	FXT_ASSERT_SLOW_PATH(writer);
 	if (!writer->top_limit)
 		fxt_stack_restore_limit(&agent_engine, writer);
-	/* top_limit is 0 if a stop came meanwhile. The stack is not full for that: the call
+	/* top_limit is 0 if a stop has come since. The stack is not full for that: the call
 	 * would be counted as lost. */
 	if ((uint64_t)(uintptr_t)slot_top(slot) >= fxt_stack_end(&agent_engine, writer) &&
 	        fxt_stack_grow(&agent_engine, writer))

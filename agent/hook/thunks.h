@@ -62,7 +62,7 @@ static inline bool agent_is_thunk(uint64_t address)
 	return ARCH_HAS_THUNKS && address - (uint64_t)(uintptr_t)agent_thunks < AGENT_THUNKS_BYTES;
 }
 
-/* The function whose thunk returns through that address; 0: it is none in a thunk. */
+/* The function of the thunk that returns through that address; 0: it is none in a thunk. */
 static inline uint64_t agent_thunk_function(uint64_t address)
 {
 	const uint64_t thunk = address & ~(uint64_t)(AGENT_THUNK_BYTES - 1);

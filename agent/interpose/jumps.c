@@ -19,7 +19,7 @@
 
 #define NORETURN __attribute__((noreturn))
 
-/* The key by which libc mangles saved stack pointers. It is computed at each jump,
+/* Libc mangles saved stack pointers by this key. It is computed at each jump,
  * because jumps are few: a key stored in writable memory would undo the protection of
  * the mangling. */
 static __attribute__((noinline)) uint64_t jump_mangling_key(void)

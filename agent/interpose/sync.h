@@ -36,7 +36,7 @@ void agent_sync_begin(struct agent_wait *wait);
 void agent_sync_end(const struct agent_wait *wait, enum agent_wait_end end);
 
 /*
- * Arrows of a call whose result says how many waiters it woke. Waiters must find the
+ * Arrows of a call that returns how many waiters it woke. Waiters must find the
  * arrows when they wake, and the caller knows the number only later. So the arrows are
  * offered before the call, and written or withdrawn after it.
  */

@@ -47,7 +47,7 @@ bool agent_code_open_shared(void);
 void agent_code_close(void);
 
 /* The same in a thread that holds the engine's lock, while the helper may have the memory
- * open: `kept` is the helper's opening meanwhile. */
+ * open: `kept` keeps the helper's opening. */
 bool agent_code_open_for_now(int *kept);
 void agent_code_close_again(int kept);
 
@@ -97,7 +97,7 @@ struct agent_code_questions {
 };
 
 /*
- * Looks at the function whose code contains `address`, and at the functions inlined into
+ * Looks at the function that contains `address`, and at the functions inlined into
  * it. If all functions whose addresses are in its instructions are excluded, all its calls
  * of hooks may go. Otherwise the addresses are followed to the hooks that they are passed
  * to (flow.h). Returns false, and reports nothing, if the code is not understood, if one of

@@ -430,7 +430,7 @@ struct entry_group {
 	uint32_t count;
 };
 
-/* The sleds of a function, one of which has a call that returns there. */
+/* The sleds of the function with a call that returns there. */
 static struct entry_group entries_of_sled(uint64_t from)
 {
 	for (unsigned i = 0; i < MODULES; i++) {

@@ -34,7 +34,7 @@
 /* Thunks and sleds will call that code. Called before the first module is examined. */
 void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_code sleds);
 
-/* Finds the entries of a module whose code no thread executes yet. Writes a notice if there
+/* Finds the entries of a module. No thread executes its code yet. Writes a notice if there
  * are some that cannot be recorded. Under the engine's lock. */
 void agent_entries_examine(const struct agent_module_tables *module);
 

@@ -445,7 +445,7 @@ enum sled_answer { SLED_USED, SLED_LEFT_OUT, SLED_OTHER };
 static enum sled_answer sled_find(const struct agent_module_tables *module,
         const struct sled_description *description, struct agent_entry *found)
 {
-	/* By clang's numbers: the fourth is an entry whose arguments are wanted. */
+	/* By clang's numbers: the fourth is an entry with wanted arguments. */
 	static const enum agent_entry_kind kinds[] = {
 	        AGENT_SLED_ENTRY, AGENT_SLED_EXIT, AGENT_SLED_TAIL, AGENT_SLED_ENTRY};
 	uint64_t here = (uint64_t)(uintptr_t)description, address = here + (uint64_t)description->address;

@@ -25,7 +25,7 @@
 #define AGENT_FLOW_BYTES (UINT32_C(256) << 10) /* the most bytes of code */
 #define AGENT_FLOW_PARTS 8
 
-/* The two kinds of functions whose addresses are kept apart. */
+/* Addresses of these two kinds of functions are kept apart. */
 enum agent_flow_kind { AGENT_FLOW_RECORDED, AGENT_FLOW_EXCLUDED };
 
 /* A function's code, and what registers and memory may hold before each of its

@@ -191,7 +191,7 @@ static void slots_set(uint32_t of_function)
 				slot_set(&imports->modules[i].slots[n], true);
 }
 
-/* Lets go of a slot whose function is forgotten. */
+/* Lets go of a slot once its function is forgotten. */
 static void imports_clear_slot(struct import_slot *slot)
 {
 	if (slot->function && !function_at(slot->function)->function)

@@ -170,7 +170,7 @@ static bool instruction_ends(struct decoding *d, unsigned bytes)
 	return true;
 }
 
-/* Instructions whose operands are all in their opcode. `number` is the register there. */
+/* Instructions with all operands in their opcode. `number` is the register there. */
 static bool instruction_decode_without_operands(struct decoding *d, uint8_t opcode)
 {
 	uint8_t number = (uint8_t)((opcode & 7) | (d->rex & 1) << 3);

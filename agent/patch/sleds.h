@@ -55,7 +55,7 @@ struct agent_sled_switch {
 	uint8_t on, off;
 };
 
-/* The function of the entry whose call returns there. */
+/* The function of the entry with the call that returns there. */
 static inline uint64_t agent_sled_function(uint64_t from)
 {
 	return from + (uint64_t)(int64_t) * (const int32_t *)(uintptr_t)(from + 2);

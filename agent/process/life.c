@@ -118,7 +118,7 @@ static void life_begin_session(void)
 
 /* ---- fork ---- */
 
-/* The steps by which a forked child forgets, in this order. */
+/* A forked child forgets by these steps, in this order. */
 static void (*const forget[])(void) = {
         /* First: from here on the child records nothing in its parent's memory. */
         agent_heap_forget,
@@ -131,7 +131,7 @@ static void (*const forget[])(void) = {
         agent_session_command_forget,
 };
 
-/* In a forked child in which a hook of its parent's may continue: gives that hook memory of
+/* In a forked child that may continue a hook of its parent's: gives that hook memory of
  * the child's own. */
 static void life_detach(void)
 {
@@ -190,7 +190,7 @@ EXPORT pid_t fork(void)
 	return child;
 }
 
-/* The fork for signal handlers, for which libc calls no fork handlers. */
+/* The fork for signal handlers: libc calls no fork handlers there. */
 EXPORT pid_t _Fork(void)
 {
 	uint64_t begin = agent_slice_begin("process");

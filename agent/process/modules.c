@@ -35,7 +35,7 @@ static struct segment {
 } segments[AGENT_MODULES];
 static uint32_t segment_count;
 
-/* Buffer in which a record is put together: too large for a hook's stack, used under the
+/* Buffer for one record: too large for a hook's stack, used under the
  * engine's lock. */
 static char text[TEXT_BYTES];
 static uint64_t log_record[TEXT_BYTES / 8 + 8];

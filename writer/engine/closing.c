@@ -13,7 +13,7 @@
 
 #define PATIENCE_NS UINT64_C(10000000)
 
-/* Closes a chunk whose records end at `end`. Release: the length is stored before the state
+/* Closes a chunk. Its records end at `end`. Release: the length is stored before the state
  * that makes a collector read it. Pairs with the acquire in collect.c. */
 static void closing_close_header(uint64_t chunk, uint64_t end)
 {

@@ -22,7 +22,7 @@ void *fxt_reserve_map(uint64_t bytes);
 /* Unmaps what was mapped as so many bytes; NULL: nothing. */
 void fxt_reserve_unmap(void *memory, uint64_t bytes);
 
-/* A table whose entries are used in their order. */
+/* A table. Its entries are used in their order. */
 struct fxt_reserve {
 	void *memory;
 	uint64_t entry_bytes;

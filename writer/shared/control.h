@@ -139,7 +139,7 @@ struct fxt_call_trigger {
 #define FXT_UNDER_ONLY 1u /* only calls inside some functions are recorded */
 #define FXT_UNDER_NOT  2u /* calls inside some functions are not recorded */
 
-/* The signal by which the process ends, as reported by the thread that received it. A
+/* The signal that ends the process, as reported by the thread that received it. A
  * thread that can report it changes `tid` from 0 to its own, then writes the rest, and the
  * signal last (release). */
 struct fxt_fatal_signal {
@@ -339,7 +339,7 @@ struct fxt_control {
 	/* The names of the categories that are recorded, each ended by a zero byte; no bytes
 	 * = all are. Written by the manager before each start and before each change of the
 	 * filter; the helper follows them with categories_off. For the program's own
-	 * categories, whose number is open. */
+	 * categories, any number of them. */
 	uint32_t category_bytes;
 	char category_names[FXT_CATEGORY_NAMES_BYTES];
 
