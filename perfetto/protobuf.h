@@ -1,6 +1,6 @@
 /*
- * Builds messages in the protocol-buffers encoding, in memory. Fields appear in the order
- * in which they are added. Also reads the fields of such messages.
+ * Builds messages in the protocol-buffers encoding, in memory. Fields appear as they are
+ * added. Also reads the fields of such messages.
  */
 #ifndef FXT_PERFETTO_PROTOBUF_H
 #define FXT_PERFETTO_PROTOBUF_H

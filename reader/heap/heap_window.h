@@ -1,5 +1,5 @@
 /*
- * A window in which events of a heap wait for events that are earlier in time and later in
+ * Events of a heap wait in a window for events that are earlier in time and later in
  * the file. Events leave it in the order of their times. A thread's events nearly always
  * come in that order. Each thread therefore has a queue, and only the first event of a
  * queue is compared. An event that is earlier than the last of its queue stands apart:

@@ -196,7 +196,7 @@ static inline uint64_t fxt_scan_ns(const struct fxt_scan *scan, uint64_t time)
 	return fxt_rate_ns(&scan->rate, time);
 }
 
-/* The moment from which the states of threads count, in ns: the start of the trace. In a
+/* The states of threads count from this moment on, in ns: the start of the trace. In a
  * trace without slices all states count, and it is 0. */
 static inline uint64_t fxt_scan_states_from(const struct fxt_scan *scan)
 {

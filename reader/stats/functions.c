@@ -222,7 +222,7 @@ static void functions_set_thread(void *state, uint32_t thread)
 	sums->steady_to = 0;
 }
 
-/* The key by which a slice is summed up. */
+/* A slice is summed up by this key. */
 static inline uint32_t functions_key(
         const struct sums *sums, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {

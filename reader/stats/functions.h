@@ -64,7 +64,7 @@ struct fxt_functions {
 	uint32_t looked_for;
 };
 
-/* The key by which calls are summed up. Slices that are no calls always have their own
+/* Calls are summed up by this key. Slices that are no calls always have their own
  * name. */
 struct fxt_grouping {
 	enum {

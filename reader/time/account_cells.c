@@ -56,7 +56,7 @@ static void account_put_wait(struct fxt_account *account, const struct fxt_accou
 		fxt_spill_add(waited, &cell);
 }
 
-/* Divides time in which the thread could have run by the threads that ran on its CPU. */
+/* Divides time that the thread could have run by the threads that ran on its CPU. */
 static void account_preempted(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, const struct fxt_stretch *stretch, uint64_t from, uint64_t to)
 {

@@ -29,7 +29,7 @@ static void usage_hinder(struct fxt_usage *u, struct fxt_hindrance key)
 	u->hindrances[u->hindrance_count++] = key;
 }
 
-/* Divides time in which a thread could have run by the threads that ran on its CPU. */
+/* Divides time that a thread could have run by the threads that ran on its CPU. */
 static void usage_preempted(struct fxt_usage *u, const struct fxt_timeline *timeline, uint32_t thread,
         uint16_t cpu, uint64_t from, uint64_t to)
 {

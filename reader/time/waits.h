@@ -112,7 +112,7 @@ static inline struct fxt_release fxt_waits_release(const struct fxt_waits *waits
  * FXT_NO_RELEASE: not in the trace. */
 uint32_t fxt_waits_birth(const struct fxt_waits *waits, uint32_t thread, uint64_t *ns);
 
-/* The index of the wait whose record is at `offset`; -1: none. */
+/* The index of the wait with its record at `offset`; -1: none. */
 ptrdiff_t fxt_waits_find(const struct fxt_waits *waits, uint64_t offset);
 
 /* For a visitor of the walk, in enter() and leaf(). If the slice is a wait or a release,

@@ -23,7 +23,7 @@ struct check {
 	uint32_t full_provider;
 };
 
-/* The depth to which the Perfetto UI draws slices; it drops deeper ones. */
+/* The Perfetto UI draws slices down to this depth; it drops deeper ones. */
 enum { VIEWER_DEPTH = 512 };
 
 static void check_slice(

@@ -251,7 +251,7 @@ static void cxx_skip_inline(struct cxx_text *t)
 			t->at += strlen(names[i]);
 }
 
-/* Writes an operator's name, whose brackets open nothing. */
+/* Writes an operator's name. Its brackets open nothing. */
 static bool cxx_write_operator(struct cxx_text *t)
 {
 	static const char *const signs[] = {"()", "[]", "->", "<=>", "<<", ">>", "<", ">"};

@@ -170,7 +170,7 @@ static const struct {
 #define WITH_METADATA    FXT_LARGE_RECORD_BLOB | FXT_LARGE_BLOB_WITH_METADATA << 4
 #define WITHOUT_METADATA FXT_LARGE_RECORD_BLOB | FXT_LARGE_BLOB_WITHOUT_METADATA << 4
 
-/* The kinds, in the order in which fxt info lists them: name, record type, subtype,
+/* The kinds, in the order of fxt info: name, record type, subtype,
  * recovery, fields. Kinds of one name are neighbours. */
 #define KINDS                                                                                     \
 	KIND("magic", METADATA, FXT_METADATA_TRACE_INFO, KEPT, magic)                             \
