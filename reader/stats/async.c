@@ -71,8 +71,10 @@ static uint32_t async_group(struct fxt_asyncs *asyncs, const struct async_event 
 	fxt_make_room(asyncs->groups, asyncs->group_count, asyncs->group_room);
 	asyncs->groups[asyncs->group_count++] =
 	        (struct fxt_async_group){.name = event->name, .category = event->category};
-	for (size_t i = asyncs->group_count - 1; i > 0 && asyncs->groups[i - 1].name == event->name; i--)
-		asyncs->groups[i].is_shared = asyncs->groups[i - 1].is_shared = true;
+	struct fxt_async_group *group = &asyncs->groups[asyncs->group_count - 1];
+
+	if (asyncs->group_count > 1 && group[-1].name == event->name)
+		group->is_shared = group[-1].is_shared = true;
 	return (uint32_t)asyncs->group_count - 1;
 }
 

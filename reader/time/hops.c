@@ -123,6 +123,13 @@ static const struct fxt_hop_event *hops_first(
 	return first;
 }
 
+static int hops_by_time(const void *left, const void *right)
+{
+	const struct moment *a = left, *b = right;
+
+	return (a->time > b->time) - (a->time < b->time);
+}
+
 static int hops_by_begin(const void *left, const void *right)
 {
 	const struct moment *a = left, *b = right;
@@ -187,6 +194,9 @@ bool fxt_hops_find(struct fxt_hops *hops, const struct fxt_scan *scan, const str
 		fxt_make_room(moments, count, room);
 		moments[count++] = (struct moment){.time = hops_time(scan, event), .thread = event->thread};
 	}
+	qsort(moments, count, sizeof(*moments), hops_by_time);
+	if (count > FXT_HOPS_MAX)
+		count = FXT_HOPS_MAX;
 	bool is_whole = hops_look(scan, moments, count);
 
 	qsort(moments, count, sizeof(*moments), hops_by_begin);

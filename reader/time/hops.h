@@ -11,6 +11,8 @@
 
 #include "reader/slices/walk.h"
 
+enum { FXT_HOPS_MAX = 256 };
+
 /* An event of a flow that is not the tracer's. */
 struct fxt_hop_event {
 	uint64_t process, id;
@@ -42,7 +44,7 @@ void fxt_hops_record(struct fxt_hops *hops, struct fxt_tables *t, const struct f
 
 /* Finds the way of the first flow that has an event in a slice, through all threads,
  * whatever the scan's filter shows. Without such a flow, or if it has a single slice, there
- * are no hops. The parts and waits of the hops sum to end - start. Returns false if not all
+ * are no hops; of a longer way, the first FXT_HOPS_MAX events count. The parts and waits of the hops sum to end - start. Returns false if not all
  * of the file could be read again. */
 bool fxt_hops_find(struct fxt_hops *hops, const struct fxt_scan *scan, const struct fxt_slice *slice);
 
