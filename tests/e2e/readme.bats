@@ -252,8 +252,9 @@ recorded()
 	done <../commands
 }
 
+# The commands with --args are those of tests/e2e/call_arguments.bats.
 @test "no other commands stand in these pages" {
-	for words in '--its-own arguments' 'fxtrun --patch' 'make demo' --exclude 'fxtrun --min-duration' 'fxtrun --auto' 'fxtctl --session' 'fxtctl record' "--trigger='serve" 'fxt heap'; do
+	for words in '--its-own arguments' 'fxtrun --patch' 'make demo' --exclude 'fxtrun --min-duration' 'fxtrun --auto' 'fxtctl --session' 'fxtctl record' "--trigger='serve" 'fxt heap' "--args='serve" "--library-calls --args"; do
 		block "$words"
 	done | sort -u >tested
 	blocks | cut -f 2- | sort -u | diff tested -
