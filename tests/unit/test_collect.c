@@ -452,6 +452,34 @@ static void endings(void **state)
 		}
 }
 
+/* A thread goes on after the moment at which its session ended, as one of a forked child may:
+ * its open call ends around its last records, and not before them. */
+static void records_after_the_end(void **state)
+{
+	(void)state;
+	for (size_t m = 0; m < 3; m++)
+		for (int is_inside = 0; is_inside < 2; is_inside++) {
+			struct rig rig;
+			struct caller caller;
+			uint64_t now;
+
+			rig_begin(&rig, modes[m], 64 * KIB, FXT_ON_FULL_DROP);
+			caller_attach(&caller, &rig.e);
+			enter(&caller, FUNCTION(1));
+			enter(&caller, FUNCTION(2));
+			now = arch_counter() + 1000;
+			while (arch_counter() < now + 1000)
+				;
+			leave(&caller);
+			if (is_inside)
+				enter(&caller, FUNCTION(3));
+			assert_int_equal(fxt_collect_rest(&rig.collector, FXT_ENDED_NORMALLY, now), 0);
+			assert_int_equal(trace_count(&rig.trace, EVENT_CALL, 0), 2 + is_inside);
+			trace_check_nesting(&rig.trace);
+			rig_end(&rig);
+		}
+}
+
 /* ---- whatever else ---- */
 
 #define MUTATIONS 24000
@@ -591,6 +619,7 @@ int main(void)
 	        cmocka_unit_test(a_turn_is_over),
 	        cmocka_unit_test(errors_of_the_receiver),
 	        cmocka_unit_test(endings),
+	        cmocka_unit_test(records_after_the_end),
 	        cmocka_unit_test(mutations),
 	        cmocka_unit_test(overwritten_without_room),
 	};

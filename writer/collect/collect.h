@@ -135,8 +135,8 @@ int fxt_collect_ahead(struct fxt_collector *c);
  * The last call for a provider: hands out new durable data, the older rolling buffer if it
  * was not handed out, the current one up to the committed length of each thread, then a
  * slice for every loss not shown yet and, by `ending`, the calls still open. `now` is the
- * time of the end in ticks of the session's clock. Returns 0, EPROTO as above, or emit's
- * error.
+ * time of the end in ticks of the session's clock. Open calls end then, or with the last
+ * record of their thread if that is later. Returns 0, EPROTO as above, or emit's error.
  */
 int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now);
 

@@ -309,6 +309,38 @@ static void unfinished_find_frames(
 	slot->open = stack.frames;
 }
 
+/* Returns the end of the slice with a record that ends at `end` in the trace buffer; 0:
+ * that is no slice. */
+static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
+{
+	for (uint64_t words = FXT_CALL_WORDS; words <= FXT_LAST_RECORD_WORDS; words++) {
+		if (end < sizeof(struct fxt_buffer_header) + words * 8)
+			break;
+		const uint64_t *record = (const uint64_t *)(c->buffer + end) - words;
+		uint64_t header = load_relaxed(record);
+
+		if (fxt_record_type(header) == FXT_RECORD_EVENT && fxt_record_words(header) == words &&
+		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE)
+			return load_relaxed(record + words - 1);
+	}
+	return 0;
+}
+
+/*
+ * Returns the moment at which open calls of a slot end: `now`, or later if the thread went
+ * on. A forked child may follow the end of a session late, and its last records then end
+ * after `now`. Its open calls are around these records. If they ended before them, calls of
+ * one thread would overlap in part.
+ */
+static uint64_t unfinished_end(const struct fxt_collector *c, const struct slot_view *slot, uint64_t now)
+{
+	uint64_t last = unfinished_last_end(c, fxt_collect_offset(c, slot->committed));
+
+	if (slot->open)
+		last = fxt_later(last, load_relaxed(&slot->frames[slot->open - 1].start));
+	return fxt_later(now, last);
+}
+
 void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,
         enum fxt_ending ending, uint64_t now)
 {
@@ -344,27 +376,10 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	c->losses.overwritten += slot.losses.overwritten;
 	/* Acquire: the frames were written before the top that covers them. */
 	unfinished_find_frames(c, &slot, load_acquire(&shared->top), large_stacks_seen);
-	unfinished_emit_slot(c, &slot, ending, now);
+	unfinished_emit_slot(c, &slot, ending, unfinished_end(c, &slot, now));
 }
 
 /* ---- the latest moment ---- */
-
-/* Returns the end of the slice with a record that ends at `end` in the trace buffer; 0:
- * that is no slice. */
-static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
-{
-	for (uint64_t words = FXT_CALL_WORDS; words <= FXT_LAST_RECORD_WORDS; words++) {
-		if (end < sizeof(struct fxt_buffer_header) + words * 8)
-			break;
-		const uint64_t *record = (const uint64_t *)(c->buffer + end) - words;
-		uint64_t header = load_relaxed(record);
-
-		if (fxt_record_type(header) == FXT_RECORD_EVENT && fxt_record_words(header) == words &&
-		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE)
-			return load_relaxed(record + words - 1);
-	}
-	return 0;
-}
 
 /* Returns the start of the newest call that is open in a slot; 0: none is. */
 static uint64_t unfinished_last_start(const struct fxt_collector *c, uint32_t number, uint64_t top)
