@@ -158,8 +158,7 @@ int fxt_call_details_explain(
 
 void fxt_call_details_print_calls(const struct fxt_call_details *m, const struct fxt_patterns *functions)
 {
-	const struct fxt_slice *median = &m->slowest.median.slice;
-	uint64_t ns = fxt_scan_ns(m->scan, median->end - median->start);
+	uint64_t ns = fxt_scan_ns(m->scan, m->slowest.median.time);
 
 	if (m->slowest.all_calls == 1 && !fxt_lacks_calls(m->scan))
 		fxt_print_line("%s: one call", fxt_patterns_text(functions));

@@ -69,7 +69,7 @@ static void slow_print_call(const struct fxt_call_details *m, size_t number)
 	const struct fxt_parts *parts = &m->causes.calls[number];
 	const struct fxt_part *most = fxt_causes_main(parts);
 	uint64_t start = fxt_scan_ns(m->scan, call->start),
-	         ns = fxt_scan_ns(m->scan, call->end - call->start);
+	         ns = fxt_scan_ns(m->scan, m->slowest.calls[number].time);
 	struct fxt_describer thread, why, path;
 	struct fxt_cell cells[COLUMNS] = {0};
 	char remark[64] = "";

@@ -28,7 +28,7 @@ static const char help[] =
         "  in system call  blocked where no wait was recorded, by the kernel's word\n"
         "  blocked      by something that the trace does not show\n"
         "  allocating   running in malloc, free and their kind, if these are instrumented\n"
-        "  the tracer   its own waits, and records that were lost\n"
+        "  the tracer   records that were lost, and in other threads its own waits\n"
         "Running and preempted times need context switches in the trace.\n"
         "If the program says a flow in the call, the way of the flow through its threads\n"
         "follows, with what each thread did, and the waits between them.\n"
@@ -127,7 +127,8 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 {
 	const struct fxt_slow_call *slow = &m->slowest.calls[c->number - 1];
 	uint64_t start = fxt_scan_ns(m->scan, slow->slice.start);
-	uint64_t ns = fxt_scan_ns(m->scan, slow->slice.end - slow->slice.start);
+	uint64_t ns = fxt_scan_ns(m->scan, slow->time);
+	uint64_t waited = fxt_scan_ns(m->scan, slow->slice.end - slow->slice.start - slow->time);
 	const struct fxt_part *most = fxt_causes_main(&m->causes.calls[0]);
 	struct fxt_describer text;
 	struct why_call call = {m, ns, slow->slice.name};
@@ -142,6 +143,9 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 	fxt_describe_begin(&text);
 	fxt_describe_path(text.out, m->scan, &m->slowest.paths, slow->path);
 	fxt_describe_print(&text);
+	if (waited > 0)
+		fxt_print_line("without %s of waits for room in the tracer's buffers",
+		        fxt_time_text((double)waited).text);
 	if (most) {
 		fxt_describe_begin(&text);
 		fprintf(text.out, "mostly: %s ", fxt_time_text((double)most->ns).text);
@@ -153,6 +157,7 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 	}
 	fxt_print_fact("number", (double)c->number);
 	fxt_print_fact("time_ns", (double)(ns));
+	fxt_print_fact("tracer_waited_ns", (double)waited);
 	fxt_print_fact("start_ns", (double)(start - fxt_scan_ns(m->scan, m->scan->start)));
 	fxt_table_begin("parts", NULL, columns, COLUMNS);
 	fxt_causes_report(&m->causes.calls[0], ns, fxt_options_limit(&c->wanted, UINT64_MAX),

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include "reader/slices/walk.h"
+#include "reader/time/thread_times.h"
 
 /* The most functions that are considered; the calls that a function needs to have a
  * usual time; and the multiple of it that the slowest call must take. */
@@ -22,6 +23,9 @@ struct search {
 	const struct fxt_scan *scan;
 	const uint8_t *candidate_of; /* by name, plus 1 */
 	const struct candidate *candidates;
+	const struct fxt_intervals *waits; /* for the tracer */
+	struct fxt_interval_reader waited; /* those of the thread that is walked */
+	bool has_waits;
 	struct fxt_outlier found[CANDIDATES];
 };
 
@@ -60,40 +64,37 @@ static size_t outliers_choose(
 
 /* ---- the walk ---- */
 
-static uint64_t outliers_length(const struct fxt_slice *slice)
+static double outliers_distance(const struct search *s, const struct candidate *candidate, uint64_t time)
 {
-	return slice->end - slice->start;
-}
-
-static double outliers_distance(
-        const struct search *s, const struct candidate *candidate, const struct fxt_slice *slice)
-{
-	double distance = (double)fxt_scan_ns(s->scan, outliers_length(slice)) - candidate->usual_ns;
+	double distance = (double)fxt_scan_ns(s->scan, time) - candidate->usual_ns;
 
 	return distance < 0 ? -distance : distance;
 }
 
-/* If two are equally long, takes the one that is earlier in the file, so that the result
- * does not depend on the walkers. */
-static void outliers_consider(
-        struct search *s, size_t number, const struct fxt_slice *slowest, const struct fxt_slice *usual)
+/* Adds calls of a candidate. If two are equally long, takes the one that is earlier in the
+ * file, so that the result does not depend on the walkers. */
+static void outliers_consider(struct search *s, size_t number, const struct fxt_outlier *call)
 {
 	struct fxt_outlier *found = &s->found[number];
 	const struct candidate *candidate = &s->candidates[number];
 
 	if (found->calls == 0) {
-		found->slowest = *slowest;
-		found->usual = *usual;
+		*found = *call;
 		return;
 	}
-	uint64_t length = outliers_length(slowest), most = outliers_length(&found->slowest);
-	double distance = outliers_distance(s, candidate, usual),
-	       least = outliers_distance(s, candidate, &found->usual);
+	double distance = outliers_distance(s, candidate, call->usual_time),
+	       least = outliers_distance(s, candidate, found->usual_time);
 
-	if (length > most || (length == most && slowest->offset < found->slowest.offset))
-		found->slowest = *slowest;
-	if (distance < least || (distance == least && usual->offset < found->usual.offset))
-		found->usual = *usual;
+	found->calls += call->calls;
+	if (call->slowest_time > found->slowest_time ||
+	        (call->slowest_time == found->slowest_time && call->slowest.offset < found->slowest.offset)) {
+		found->slowest = call->slowest;
+		found->slowest_time = call->slowest_time;
+	}
+	if (distance < least || (distance == least && call->usual.offset < found->usual.offset)) {
+		found->usual = call->usual;
+		found->usual_time = call->usual_time;
+	}
 }
 
 static inline void outliers_add(struct search *s, const struct fxt_slice *slice)
@@ -102,8 +103,22 @@ static inline void outliers_add(struct search *s, const struct fxt_slice *slice)
 
 	if (number == 0 || !slice->is_call)
 		return;
-	outliers_consider(s, number - 1u, slice, slice);
-	s->found[number - 1].calls++;
+	uint64_t time = fxt_own_time(s->has_waits ? &s->waited : NULL, slice);
+
+	outliers_consider(s, number - 1u,
+	        &(struct fxt_outlier){.slowest = *slice,
+	                .usual = *slice,
+	                .slowest_time = time,
+	                .usual_time = time,
+	                .calls = 1});
+}
+
+static void outliers_thread(void *state, uint32_t thread)
+{
+	struct search *s = state;
+
+	s->has_waits = fxt_intervals_has(s->waits, thread);
+	fxt_intervals_read(&s->waited, s->waits, thread);
 }
 
 static void outliers_enter(void *state, struct fxt_walk_frame *frame)
@@ -124,8 +139,11 @@ static void outliers_leaf(void *state, const struct fxt_slice *slice, const stru
 	outliers_add(state, slice);
 }
 
-static const struct fxt_visitor visitor = {
-        .enter = outliers_enter, .leave = outliers_leave, .leaf = outliers_leaf, .looks_near = true};
+static const struct fxt_visitor visitor = {.thread = outliers_thread,
+        .enter = outliers_enter,
+        .leave = outliers_leave,
+        .leaf = outliers_leaf,
+        .looks_near = true};
 
 static void outliers_walk(struct fxt_walker *walker, void *state)
 {
@@ -200,8 +218,7 @@ static bool outliers_find_idle(const struct fxt_scan *scan, struct fxt_outlier *
 	for (size_t i = 0; i < count; i++) {
 		uint64_t more = found[i].idle > found[i].usual_idle ? found[i].idle - found[i].usual_idle : 0;
 
-		found[i].is_idle =
-		        2 * more > outliers_length(&found[i].slowest) - outliers_length(&found[i].usual);
+		found[i].is_idle = 2 * more > found[i].slowest_time - found[i].usual_time;
 	}
 	return is_whole;
 }
@@ -210,7 +227,7 @@ static bool outliers_find_idle(const struct fxt_scan *scan, struct fxt_outlier *
 
 static uint64_t outliers_excess(const struct fxt_outlier *outlier)
 {
-	uint64_t slowest = outliers_length(&outlier->slowest), usual = outliers_length(&outlier->usual);
+	uint64_t slowest = outlier->slowest_time, usual = outlier->usual_time;
 
 	return slowest > usual ? slowest - usual : 0;
 }
@@ -249,14 +266,19 @@ bool fxt_outliers_read(
 	unsigned workers = fxt_walk_workers(scan);
 	uint8_t *candidate_of = fxt_allocate(scan->tables.string_count);
 	struct search *searches = fxt_allocate(workers * sizeof(*searches)), *all_found = &searches[0];
+	struct fxt_intervals waits;
+	uint64_t waited_time;
 	bool is_whole = true;
 
+	fxt_waited_read(&waits, scan, &waited_time);
 	*outliers = (struct fxt_outliers){0};
 	for (size_t i = 0; i < count; i++)
 		candidate_of[candidates[i].function->name] = (uint8_t)(i + 1);
 	for (unsigned i = 0; i < workers; i++)
-		searches[i] =
-		        (struct search){.scan = scan, .candidate_of = candidate_of, .candidates = candidates};
+		searches[i] = (struct search){.scan = scan,
+		        .candidate_of = candidate_of,
+		        .candidates = candidates,
+		        .waits = &waits};
 	if (count > 0)
 		is_whole = fxt_walk(scan, outliers_walk, searches, sizeof(*searches), workers);
 	for (unsigned i = 1; i < workers; i++) {
@@ -265,8 +287,7 @@ bool fxt_outliers_read(
 
 			if (found->calls == 0)
 				continue;
-			outliers_consider(all_found, j, &found->slowest, &found->usual);
-			all_found->found[j].calls += found->calls;
+			outliers_consider(all_found, j, found);
 		}
 	}
 	qsort(all_found->found, count, sizeof(*all_found->found), outliers_compare);
@@ -276,6 +297,7 @@ bool fxt_outliers_read(
 		for (size_t i = 0; i < count; i++)
 			if (all_found->found[i].calls > 0 && all_found->found[i].is_idle == (idle == 1))
 				outliers_take(outliers, &all_found->found[i]);
+	fxt_intervals_free(&waits);
 	free(searches);
 	free(candidate_of);
 	return is_whole;

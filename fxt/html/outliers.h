@@ -17,9 +17,10 @@
 enum { FXT_OUTLIERS_MAX = 10 };
 
 struct fxt_outlier {
-	struct fxt_slice slowest, usual; /* in units of the scan */
-	uint64_t calls;                  /* of the function */
-	uint64_t idle, usual_idle;       /* parts of them: waits for something from outside */
+	struct fxt_slice slowest, usual;   /* in units of the scan */
+	uint64_t slowest_time, usual_time; /* of them, without the tracer's own waits */
+	uint64_t calls;                    /* of the function */
+	uint64_t idle, usual_idle;         /* parts of them: waits for something from outside */
 	bool is_idle;
 };
 

@@ -32,7 +32,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	const struct fxt_scan *scan = page->scan;
 	const struct fxt_slice *call = &outlier->slowest, *calls[] = {call};
 	uint64_t start = fxt_scan_ns(scan, call->start) - fxt_scan_ns(scan, scan->start);
-	uint64_t ns = fxt_scan_ns(scan, call->end - call->start);
+	uint64_t ns = fxt_scan_ns(scan, outlier->slowest_time);
 	struct fxt_causes causes;
 	struct fxt_describer path;
 	struct slow_parts parts = {page, call->name, ""};
@@ -41,10 +41,11 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	        calls, 1, &outlier->usual, DEPTH);
 	fprintf(page->out,
 	        "{\"name\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"start\": %" PRIu64 ", \"ns\": %" PRIu64
-	        ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"is_idle\": %s, \"path\": ",
+	        ", \"whole_ns\": %" PRIu64 ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64
+	        ", \"is_idle\": %s, \"path\": ",
 	        fxt_html_name(&page->names, call->name), call->thread, start, ns,
-	        fxt_scan_ns(scan, outlier->usual.end - outlier->usual.start), outlier->calls,
-	        outlier->is_idle ? "true" : "false");
+	        fxt_scan_ns(scan, call->end - call->start), fxt_scan_ns(scan, outlier->usual_time),
+	        outlier->calls, outlier->is_idle ? "true" : "false");
 	fxt_describe_begin(&path);
 	fxt_describe_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
 	fxt_html_words_write(page->out, &path);

@@ -28,7 +28,7 @@
     const head = make('summary', {}, make('b', {}, `${number}. `), make('code', {}, name(call.name)), ' took ', make('b', {}, time(call.ns)),
       `, where half of ${plural(call.calls, 'call')} took ${time(call.usual_ns)}`,
       most ? make('small', {}, `mostly ${time(most[1])} ${most[5]}`) : null);
-    const show = make('button', {class: 'more', onclick: () => page.showTime(call.start, call.start + call.ns, call.thread)}, 'show in the timeline');
+    const show = make('button', {class: 'more', onclick: () => page.showTime(call.start, call.start + call.whole_ns, call.thread)}, 'show in the timeline');
 
     return make('details', {class: 'call', open: number === 1 ? '' : null, 'data-name': name(call.name), 'data-ns': call.ns}, head,
       make('p', {class: 'note'}, `From ${time(call.start)} on, in ${thread(call.thread)}: ${call.path} `, show), parts(call));

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include "reader/slices/walk.h"
+#include "reader/time/thread_times.h"
 
 /* Buckets for durations: the highest bit, and the five bits behind it. */
 enum { FINE_BITS = 5, BUCKETS = (64 - FINE_BITS + 1) << FINE_BITS };
@@ -16,6 +17,9 @@ struct search {
 	const bool *is_wanted;
 	bool calls_only;
 	const struct fxt_values *by;
+	const struct fxt_intervals *waits; /* for the tracer */
+	struct fxt_interval_reader waited; /* those of the thread that is walked */
+	bool has_waits;
 	struct fxt_slow_call *best; /* with `by`: by value, the slowest one; no offset: none */
 	struct fxt_slow_call *heap; /* the fastest of them on top */
 	size_t count, most;
@@ -36,12 +40,12 @@ static unsigned slowest_bucket(uint64_t duration)
 	return ((shift + 1) << FINE_BITS) + (unsigned)((duration >> shift) - (1u << FINE_BITS));
 }
 
-static bool slowest_is_slower(const struct fxt_slice *a, const struct fxt_slice *b)
+static bool slowest_is_slower(const struct fxt_slow_call *left, const struct fxt_slow_call *right)
 {
-	uint64_t a_time = a->end - a->start, b_time = b->end - b->start;
+	const struct fxt_slice *a = &left->slice, *b = &right->slice;
 
-	if (a_time != b_time)
-		return a_time > b_time;
+	if (left->time != right->time)
+		return left->time > right->time;
 	return a->start != b->start ? a->start < b->start : a->offset < b->offset;
 }
 
@@ -52,10 +56,9 @@ static void slowest_sift(struct search *s, size_t at)
 
 		if (child >= s->count)
 			return;
-		if (child + 1 < s->count &&
-		        slowest_is_slower(&s->heap[child].slice, &s->heap[child + 1].slice))
+		if (child + 1 < s->count && slowest_is_slower(&s->heap[child], &s->heap[child + 1]))
 			child++;
-		if (!slowest_is_slower(&s->heap[at].slice, &s->heap[child].slice))
+		if (!slowest_is_slower(&s->heap[at], &s->heap[child]))
 			return;
 		struct fxt_slow_call call = s->heap[at];
 
@@ -74,7 +77,7 @@ static void slowest_put(struct search *s, const struct fxt_slow_call *call)
 	}
 	size_t at = s->count++;
 
-	for (; at > 0 && slowest_is_slower(&s->heap[(at - 1) / 2].slice, &call->slice); at = (at - 1) / 2)
+	for (; at > 0 && slowest_is_slower(&s->heap[(at - 1) / 2], call); at = (at - 1) / 2)
 		s->heap[at] = s->heap[(at - 1) / 2];
 	s->heap[at] = *call;
 }
@@ -99,11 +102,11 @@ static uint32_t slowest_node(struct search *s, const struct fxt_walk_frame *fram
 	return node;
 }
 
-static bool slowest_is_best(const struct search *s, uint32_t value, const struct fxt_slice *slice)
+static bool slowest_is_best(const struct search *s, uint32_t value, const struct fxt_slow_call *call)
 {
-	const struct fxt_slice *best = &s->best[value].slice;
+	const struct fxt_slow_call *best = &s->best[value];
 
-	return value != FXT_NOTHING && (best->offset == 0 || slowest_is_slower(slice, best));
+	return value != FXT_NOTHING && (best->slice.offset == 0 || slowest_is_slower(call, best));
 }
 
 static inline void slowest_consider(
@@ -118,26 +121,35 @@ static inline void slowest_consider(
 		s->start = slice->start;
 	if (slice->end > s->end)
 		s->end = slice->end;
-	bucket = slowest_bucket(slice->end - slice->start);
+	struct fxt_slow_call call = {
+	        .slice = *slice, .time = fxt_own_time(s->has_waits ? &s->waited : NULL, slice)};
+
+	bucket = slowest_bucket(call.time);
 	/* Each bucket keeps its last call in the file. A walk meets it first, and the
 	 * result is the same with any number of workers. */
 	bool is_example = slice->offset > s->examples[bucket].slice.offset;
 	uint32_t value = s->by ? fxt_values_of(s->by, slice->offset) : FXT_NOTHING;
-	bool is_slow =
-	        s->by ? slowest_is_best(s, value, slice)
-	              : s->most > 0 && (s->count < s->most || slowest_is_slower(slice, &s->heap[0].slice));
+	bool is_slow = s->by ? slowest_is_best(s, value, &call)
+	                     : s->most > 0 && (s->count < s->most || slowest_is_slower(&call, &s->heap[0]));
 
 	s->buckets[bucket]++;
 	if (!is_example && !is_slow)
 		return;
-	struct fxt_slow_call call = {*slice, fxt_paths_of_slice(&s->paths, slowest_node(s, parent), slice)};
-
+	call.path = fxt_paths_of_slice(&s->paths, slowest_node(s, parent), slice);
 	if (is_example)
 		s->examples[bucket] = call;
 	if (is_slow && s->by)
 		s->best[value] = call;
 	else if (is_slow)
 		slowest_put(s, &call);
+}
+
+static void slowest_thread(void *state, uint32_t thread)
+{
+	struct search *s = state;
+
+	s->has_waits = fxt_intervals_has(s->waits, thread);
+	fxt_intervals_read(&s->waited, s->waits, thread);
 }
 
 static void slowest_enter(void *state, struct fxt_walk_frame *frame)
@@ -158,7 +170,7 @@ static void slowest_leaf(void *state, const struct fxt_slice *slice, const struc
 }
 
 static const struct fxt_visitor slowest_visitor = {
-        .enter = slowest_enter, .leave = slowest_leave, .leaf = slowest_leaf};
+        .thread = slowest_thread, .enter = slowest_enter, .leave = slowest_leave, .leaf = slowest_leaf};
 
 static void slowest_walk(struct fxt_walker *walker, void *state)
 {
@@ -186,13 +198,13 @@ static void slowest_add(struct search *s, const struct search *other)
 	for (size_t i = 0; i < other->count; i++) {
 		call = other->heap[i];
 		call.path = node_of[call.path];
-		if (s->count < s->most || slowest_is_slower(&call.slice, &s->heap[0].slice))
+		if (s->count < s->most || slowest_is_slower(&call, &s->heap[0]))
 			slowest_put(s, &call);
 	}
 	for (size_t i = 0; s->by && i < s->by->text_count; i++) {
 		call = other->best[i];
 		call.path = node_of[call.path];
-		if (call.slice.offset > 0 && slowest_is_best(s, (uint32_t)i, &call.slice))
+		if (call.slice.offset > 0 && slowest_is_best(s, (uint32_t)i, &call))
 			s->best[i] = call;
 	}
 	if (other->start < s->start)
@@ -208,8 +220,7 @@ static void slowest_take_best(struct search *s)
 	for (size_t i = 0; s->by && s->most > 0 && i < s->by->text_count; i++) {
 		const struct fxt_slow_call *call = &s->best[i];
 
-		if (call->slice.offset > 0 &&
-		        (s->count < s->most || slowest_is_slower(&call->slice, &s->heap[0].slice)))
+		if (call->slice.offset > 0 && (s->count < s->most || slowest_is_slower(call, &s->heap[0])))
 			slowest_put(s, call);
 	}
 	free(s->best);
@@ -217,9 +228,7 @@ static void slowest_take_best(struct search *s)
 
 static int slowest_first(const void *left, const void *right)
 {
-	const struct fxt_slow_call *a = left, *b = right;
-
-	return slowest_is_slower(&a->slice, &b->slice) ? -1 : 1;
+	return slowest_is_slower(left, right) ? -1 : 1;
 }
 
 static void slowest_find_median(struct fxt_slowest *slowest, const struct search *s)
@@ -241,13 +250,17 @@ bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, 
         bool calls_only, const struct fxt_values *by, size_t most, unsigned workers)
 {
 	struct search *searches = fxt_allocate(workers * sizeof(*searches));
+	struct fxt_intervals waits;
+	uint64_t waited_time;
 	bool complete;
 
+	fxt_waited_read(&waits, scan, &waited_time);
 	for (unsigned i = 0; i < workers; i++) {
 		searches[i].scan = scan;
 		searches[i].is_wanted = is_wanted;
 		searches[i].calls_only = calls_only;
 		searches[i].by = by;
+		searches[i].waits = &waits;
 		searches[i].best = by ? fxt_allocate(by->text_count * sizeof(*searches[i].best)) : NULL;
 		searches[i].start = UINT64_MAX;
 		searches[i].most = most;
@@ -270,6 +283,7 @@ bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, 
 	        .end = searches[0].end,
 	        .paths = searches[0].paths};
 	slowest_find_median(slowest, &searches[0]);
+	fxt_intervals_free(&waits);
 	free(searches);
 	return complete;
 }

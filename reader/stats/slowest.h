@@ -1,6 +1,7 @@
 /*
  * Finds the slowest calls of some functions, each with its call path, and a call that took
- * as long as the median: a visitor of the walk (walk.h). The median is known to 1/32; the
+ * as long as the median: a visitor of the walk (walk.h). A call's time is without the tracer's
+ * own waits inside it, as in every sum. The median is known to 1/32; the
  * call that stands for it is one with that duration. Memory grows with the number of calls
  * requested and of their paths.
  */
@@ -12,6 +13,7 @@
 
 struct fxt_slow_call {
 	struct fxt_slice slice; /* its times in units of the scan */
+	uint64_t time;          /* without the tracer's own waits (fxt_own_time()) */
 	uint32_t path;          /* of the call itself, in fxt_slowest.paths */
 };
 

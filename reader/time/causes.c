@@ -229,12 +229,20 @@ static void causes_add_inside(
 	*(usual ? &inner->usual_faults : &inner->faults) += cell->faults;
 }
 
+/* The time of a call is without the tracer's waits (fxt_own_time()), and so are its parts. */
+static bool causes_is_tracers_wait(const struct fxt_accounts *a, const struct fxt_cell_of_time *cell)
+{
+	return cell->kind == FXT_CELL_TRACER && a->paths.items[cell->path].name == a->scan->waited_name;
+}
+
 static void causes_add_cell(struct fxt_parts *parts, struct places *places, const struct fxt_account *account,
         const struct fxt_cell_of_time *cell, bool usual)
 {
 	uint64_t calls = causes_calls(places->accounts, account, cell);
 
 	if (cell->ns == 0 && cell->calls == 0 && cell->faults == 0)
+		return;
+	if (account->offset && causes_is_tracers_wait(places->accounts, cell))
 		return;
 	struct fxt_part key = causes_part_of(places, account, cell), *part = causes_part(parts, &key);
 

@@ -38,22 +38,29 @@ static uint64_t thread_times_time(const struct fxt_scan *scan, uint64_t ns)
 	return scan->in_ticks ? (uint64_t)(ticks / FXT_NS_PER_SECOND) : ns;
 }
 
-static void thread_times_find_waits(struct fxt_thread_times *p, const struct fxt_scan *scan, uint64_t *owners)
+uint64_t fxt_waited_read(struct fxt_intervals *waited, const struct fxt_scan *scan, uint64_t *time)
 {
+	uint64_t *owners = fxt_allocate(scan->thread_count * sizeof(*owners) + 1);
 	struct fxt_spill_window window = {0};
+	uint64_t count = 0;
+
+	fxt_intervals_init(waited);
+	*time = 0;
 
 	for (uint64_t i = 0; i < scan->waited.count; i++) {
 		struct fxt_slice wait = *(const struct fxt_slice *)fxt_spill_at(&scan->waited, &window, i);
 
 		if (scan->filter && !fxt_filter_cut(scan->filter, &wait))
 			continue;
-		fxt_intervals_add(&p->waited, wait.thread, wait.start, wait.end);
-		p->waits++;
-		p->waited_time += wait.end - wait.start;
+		fxt_intervals_add(waited, wait.thread, wait.start, wait.end);
+		count++;
+		*time += wait.end - wait.start;
 	}
 	for (size_t i = 0; i < scan->thread_count; i++)
 		owners[i] = i;
-	fxt_intervals_finish(&p->waited, owners, scan->thread_count);
+	fxt_intervals_finish(waited, owners, scan->thread_count);
+	free(owners);
+	return count;
 }
 
 static void thread_times_find_stretches(
@@ -82,7 +89,7 @@ void fxt_thread_times_finish(struct fxt_thread_times *p, const struct fxt_scan *
 {
 	uint64_t *owners = fxt_allocate(scan->thread_count * sizeof(*owners) + 1);
 
-	thread_times_find_waits(p, scan, owners);
+	p->waits = fxt_waited_read(&p->waited, scan, &p->waited_time);
 	thread_times_find_stretches(p, scan, owners);
 	free(owners);
 }

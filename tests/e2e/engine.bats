@@ -367,6 +367,43 @@ known_by_name()
 	done
 }
 
+@test "the slowest calls are those without the tracer's own waits: slow, why and the page agree with the independent decoder" {
+	loaded --buffer-size=256K 4 20000 pause
+	fxt html -o page.html trace.fxt
+	for name in one_round leaf; do
+		fxt slow --csv -n 5 $name trace.fxt | rows calls time_ns >$name.slow
+		for call in 1 2 3; do
+			fxt why --csv $name:$call trace.fxt | rows parts level time_ns | awk '$1 == 0 { ns += $2 } END { print ns + 0 }'
+		done >$name.why
+	done
+	python3 - <<-'END'
+		import bisect, collections, json, re
+		calls, waits = collections.defaultdict(list), collections.defaultdict(list)
+		for line in open("slices"):
+		    _, thread, category, name, start, end = line.rstrip("\n").split("\t")
+		    if name == "fxt: waited":
+		        waits[thread].append((int(start), int(end)))
+		    elif name in ("one_round", "leaf"):
+		        calls[name].append((thread, int(start), int(end)))
+		def net(thread, start, end):
+		    of = waits[thread]
+		    first, last = bisect.bisect_left(of, (start, 0)), bisect.bisect_left(of, (end, 0))
+		    return end - start - sum(min(b, end) - a for a, b in of[first:last])
+		whole, most = 0, {}
+		for name, found in calls.items():
+		    expected = sorted((net(*call) for call in found), reverse=True)
+		    whole, most[name] = max(whole, *(end - start for _, start, end in found)), expected[0]
+		    slow = [int(line) for line in open(name + ".slow")]
+		    why = [int(line) for line in open(name + ".why")]
+		    for got in (slow, why):
+		        assert got and all(abs(a - b) < 100 for a, b in zip(got, expected)), (name, got, expected[:5])
+		assert whole > max(most.values()), "no wait was inside a call"
+		text = open("page.html").read()
+		drawn = [int(ns) for ns in re.findall(r'"ns": (\d+), "whole_ns"', text[text.index('"slow": ['):])]
+		assert all(ns < max(most.values()) + 100 for ns in drawn), (drawn, most)
+	END
+}
+
 # waited_ms: how long threads waited for the manager, all together, by the independent
 # decoder.
 waited_ms()
