@@ -68,12 +68,14 @@ static bool merge_is_same(const struct fxt_archive *one, const struct fxt_archiv
 	struct fxt_cursor a = fxt_cursor(one), b = fxt_cursor(other);
 	struct fxt_record r, s;
 
+	if (one->bytes != other->bytes)
+		return false;
 	while (fxt_next(&a, &r))
 		if (!fxt_next(&b, &s) || r.size != s.size || memcmp(r.words, s.words, r.size * 8) != 0)
 			return false;
 	size_t rest = one->bytes - (size_t)(a.next - a.first) * 8;
 
-	return one->bytes == other->bytes && !fxt_next(&b, &s) && memcmp(a.next, b.next, rest) == 0;
+	return !fxt_next(&b, &s) && memcmp(a.next, b.next, rest) == 0;
 }
 
 /* Returns the name of an earlier input with the same records. */
