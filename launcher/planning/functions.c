@@ -156,23 +156,30 @@ static uint64_t functions_end(Elf *elf, uint64_t entry, uint64_t start)
 	return entry + 8 + (uint64_t)(int64_t)head.distance == start ? start + head.size : start;
 }
 
-static void functions_read_entry(
-        struct collected *c, Elf *elf, Dwarf_CFI *cfi, uint64_t start, uint64_t entry)
+struct unwind_table {
+	struct collected *collected;
+	Elf *elf;
+	Dwarf_CFI *cfi;
+};
+
+static void functions_read_entry(void *of, uint64_t start, uint64_t entry)
 {
+	const struct unwind_table *t = of;
 	Dwarf_Frame *frame;
 
-	if (dwarf_cfi_addrframe(cfi, start, &frame) != 0)
+	if (dwarf_cfi_addrframe(t->cfi, start, &frame) != 0)
 		return;
-	functions_add(c, (struct fxt_file_function){.start = start,
-	                         .end = functions_end(elf, entry, start),
-	                         .is_described = true,
-	                         .is_entry = functions_begins_as_called(frame)});
+	functions_add(t->collected, (struct fxt_file_function){.start = start,
+	                                    .end = functions_end(t->elf, entry, start),
+	                                    .is_described = true,
+	                                    .is_entry = functions_begins_as_called(frame)});
 	free(frame);
 }
 
 /* The sorted table that linkers write (PT_GNU_EH_FRAME): pairs of 32-bit distances, of a
  * function and of its entry. */
-static void functions_read_table(struct collected *c, Elf *elf, Dwarf_CFI *cfi)
+void fxt_unwind_entries_each(
+        Elf *elf, void (*found)(void *context, uint64_t start, uint64_t entry), void *context)
 {
 	static const uint8_t usual[4] = {1, 0x1b, 0x03, 0x3b};
 	size_t headers;
@@ -195,7 +202,7 @@ static void functions_read_table(struct collected *c, Elf *elf, Dwarf_CFI *cfi)
 			int32_t distances[2];
 
 			memcpy(distances, table + at, sizeof(distances));
-			functions_read_entry(c, elf, cfi, header.p_vaddr + (uint64_t)(int64_t)distances[0],
+			found(context, header.p_vaddr + (uint64_t)(int64_t)distances[0],
 			        header.p_vaddr + (uint64_t)(int64_t)distances[1]);
 		}
 	}
@@ -255,7 +262,8 @@ const char *fxt_file_functions_read(struct fxt_file_functions *f, Elf *elf)
 	functions_read_symbols(&collected, elf);
 	cfi = dwarf_getcfi_elf(elf);
 	if (cfi) {
-		functions_read_table(&collected, elf, cfi);
+		fxt_unwind_entries_each(
+		        elf, functions_read_entry, &(struct unwind_table){&collected, elf, cfi});
 		dwarf_cfi_end(cfi);
 	}
 	if (collected.is_short_of_memory)

@@ -36,6 +36,11 @@ const char *fxt_file_functions_read(struct fxt_file_functions *functions, Elf *e
 
 void fxt_file_functions_free(struct fxt_file_functions *functions);
 
+/* Calls `found` for each entry of the unwind table: where its function starts, and where the
+ * entry is. */
+void fxt_unwind_entries_each(
+        Elf *elf, void (*found)(void *context, uint64_t start, uint64_t entry), void *context);
+
 /* The bytes at an address, and how many there are; NULL: no code is there. */
 const uint8_t *fxt_code_at(const struct fxt_file_functions *functions, uint64_t address, size_t *bytes);
 

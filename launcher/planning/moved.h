@@ -3,10 +3,20 @@
  * counts from its own address is counted from there anew; short branches get long ones; a
  * call leaves the return address that it would have left at its old place, so unwinders see
  * the function where it was.
+ *
+ * A probe's site (probe_plan.h) is an instruction that does nothing. Its place among the moved
+ * instructions is taken by a call of the agent, below the 128 bytes that a function may use
+ * beneath its stack pointer:
+ *
+ *     lea -128(%rsp), %rsp
+ *     push word(%rip)        the words lie near the code
+ *     call *word(%rip)
+ *     lea 136(%rsp), %rsp
  */
 #ifndef FXT_LAUNCHER_PLANNING_MOVED_H
 #define FXT_LAUNCHER_PLANNING_MOVED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "writer/shared/plan.h"
@@ -21,6 +31,8 @@ struct fxt_moved {
 	uint8_t constant;
 	uint8_t fixups[FXT_PLAN_FIXUPS];
 	uint8_t fixup_count;
+	uint8_t call; /* offset of the call of the agent, if there is one */
+	bool has_call;
 };
 
 /*
@@ -30,5 +42,10 @@ struct fxt_moved {
  */
 enum fxt_plan_obstacle fxt_move(
         const uint8_t *code, size_t readable, uint64_t address, uint64_t room, struct fxt_moved *moved);
+
+/* The same up to behind a probe's site, `site` bytes behind `address`. Not more bytes are
+ * moved than a plan can compare. */
+enum fxt_plan_obstacle fxt_move_probe(const uint8_t *code, size_t readable, uint64_t address, uint64_t room,
+        uint64_t site, struct fxt_moved *moved);
 
 #endif

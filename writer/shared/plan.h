@@ -20,6 +20,11 @@ enum {
 	FXT_PLAN_JUMP_BYTES = 5,      /* what is written over a function's first bytes */
 	FXT_PLAN_ORIGINAL_BYTES = 20, /* the most that is moved: 4, and the longest instruction */
 	FXT_PLAN_FIXUPS = 6,
+	/* a call of the agent among moved instructions (launcher/planning/moved.h), and where
+	 * the distances of its two words are */
+	FXT_PLAN_CALL_BYTES = 25,
+	FXT_PLAN_CALL_PUSHED = 7,
+	FXT_PLAN_CALL_CALLED = 13,
 };
 
 /* What stands in the way of a function's recording. */
