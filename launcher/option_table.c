@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "launcher/filter_file.h"
 #include "launcher/planning/argument_requests.h"
+#include "launcher/planning/probe_requests.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
 #include "reader/slices/query_filter.h"
@@ -211,6 +212,17 @@ static const char *option_args(struct fxt_options *o, const char *value)
 static const char *option_returns(struct fxt_options *o, const char *value)
 {
 	return option_argument_list(o, value, true);
+}
+
+static const char *option_usdt(struct fxt_options *o, const char *value)
+{
+	const char *wrong = fxt_probe_request_check(value);
+
+	if (!wrong && o->usdt_count == FXT_USDT_VALUES)
+		wrong = "may be given 16 times";
+	if (!wrong)
+		o->usdt[o->usdt_count++] = value;
+	return wrong;
 }
 
 static const char *option_patch(struct fxt_options *o, const char *value)
@@ -659,6 +671,11 @@ const struct fxt_option fxt_option_table[] = {
                 "record the functions of programs that nothing was compiled into for it, or of the modules "
                 "with these names, such as libz.so*: a jump is written over their first bytes in memory",
                 .set = option_patch, .is_optional = true},
+        {"usdt", "PROVIDER:PROBE,...",
+                "record the probes of <sys/sdt.h> that the program and its libraries have, such as "
+                "postgresql:*, with their arguments; @arg1/s behind it: the first argument is a text; list: "
+                "only says which probes there are",
+                .set = option_usdt},
         {"no-patch", NULL,
                 "do not change the programs' code in memory; by default hook calls are patched out for "
                 "excluded functions, and for all functions while no calls are recorded",

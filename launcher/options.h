@@ -59,6 +59,7 @@ struct fxt_argument_list {
 };
 
 #define FXT_ARGUMENT_LISTS 32
+#define FXT_USDT_VALUES    16
 
 struct fxt_options {
 	const char *output_file; /* "-" = standard output */
@@ -82,11 +83,14 @@ struct fxt_options {
 	enum fxt_heap_mode heap_mode;
 	enum fxt_heap_stacks heap_stacks;
 	uint64_t heap_sample_bytes;
-	bool populate;      /* allocate all pages of the buffers before the programs
+	bool populate;     /* allocate all pages of the buffers before the programs
 	                        * begin */
-	const char *patch;  /* patterns of modules with commas between them, "" = the programs
+	const char *patch; /* patterns of modules with commas between them, "" = the programs
 	                     * themselves; NULL = none */
-	bool verbose;       /* say each function that `patch` leaves out */
+	bool verbose;      /* say each function that `patch` leaves out */
+	/* the values of --usdt: which probes are recorded */
+	const char *usdt[FXT_USDT_VALUES];
+	unsigned usdt_count;
 	bool no_patch;      /* do not patch hook calls in the programs' code */
 	bool library_calls; /* record the calls of imported functions, those that the
 	                        * patterns choose */

@@ -15,6 +15,9 @@
 
 #include "said_names.h"
 
+/* What sites call; the agent's own sources call it too. */
+extern struct fxt_trace_agent fxt_trace_agent;
+
 /* Fills the table in. From now on sites find the agent. The two functions name the calling
  * thread, and raise an alert. */
 void agent_said_begin(void (*name_thread)(const char *name), void (*alert)(const char *name));

@@ -83,8 +83,11 @@ uint16_t agent_said_text(const char *text)
 
 void agent_said_learn(struct fxt_trace_site *site, const struct fxt_trace_argument *arguments, size_t count)
 {
-	uint64_t mask = fxt_engine_lock(&agent_engine);
+	uint64_t mask;
 
+	if (agent_said_is_known(site))
+		return;
+	mask = fxt_engine_lock(&agent_engine);
 	said_renew_texts();
 	store_relaxed(&site->texts[0], said_index(site->category));
 	store_relaxed(&site->texts[1], said_index(site->name));

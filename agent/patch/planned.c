@@ -10,6 +10,7 @@
 #include "agent/process/handshake.h"
 #include "code.h"
 #include "entry_search.h"
+#include "moved.h"
 #include "near.h"
 #include "thunk_blocks.h"
 #include "writer/shared/plan.h"
@@ -74,31 +75,6 @@ static bool plan_is_whole(const struct fxt_plan *plan, uint64_t bytes)
 	       bytes == sizeof(*plan) + plan->count * sizeof(struct fxt_plan_entry) + plan->code_bytes;
 }
 
-/* Whether all offsets of an entry lie in its code. */
-static bool plan_entry_is_valid(const struct fxt_plan *plan, const struct fxt_plan_entry *e)
-{
-	if (e->code > plan->code_bytes || e->code_bytes > plan->code_bytes - e->code ||
-	        e->original_bytes < FXT_PLAN_JUMP_BYTES || e->original_bytes > FXT_PLAN_ORIGINAL_BYTES ||
-	        (e->constant && e->constant + sizeof(uint64_t) > e->code_bytes))
-		return false;
-	for (unsigned i = 0; i < FXT_PLAN_FIXUPS && e->fixups[i]; i++)
-		if (e->fixups[i] + sizeof(int32_t) > e->code_bytes)
-			return false;
-	return true;
-}
-
-/* Whether the code in memory is what the plan was made for: it may be another file's, or a
- * debugger's breakpoint may be there, or something that was prepared. */
-static bool plan_entry_fits(const struct agent_module_tables *module, const struct fxt_plan_entry *e)
-{
-	uint8_t now[FXT_PLAN_ORIGINAL_BYTES];
-	uint64_t address = module->base + e->address;
-
-	return address >= module->low && address + e->original_bytes <= module->high &&
-	       agent_code_is_of_file(address) && agent_code_read(address, now, e->original_bytes) &&
-	       memcmp(now, e->original, e->original_bytes) == 0;
-}
-
 /* ---- carrying it out ---- */
 
 /* What is made of a plan: the entries that fit, and what is written for them. */
@@ -122,34 +98,14 @@ static bool work_put(const struct planned_work *w, uint32_t number)
 	const struct planned *m = &w->m;
 	const struct fxt_plan_entry *e = work_entry(w, number);
 	uint32_t stub = m->functions[number].stub;
-	uint8_t *at = w->scratch + stub, *body = at + STUB_BYTES;
+	uint8_t *at = w->scratch + stub;
 	uint64_t place = (uint64_t)(uintptr_t)m->code + stub;
 	int32_t to_way = (int32_t)((uint64_t)(uintptr_t)&m->ways[number] - (place + STUB_BYTES));
-	int64_t moved_by = (int64_t)(place + STUB_BYTES - (w->module->base + e->address));
 
 	at[0] = 0xff;
 	at[1] = 0x25;
 	memcpy(at + 2, &to_way, sizeof(to_way));
-	memcpy(body, plan_code(w->plan) + e->code, e->code_bytes);
-	for (unsigned i = 0; i < FXT_PLAN_FIXUPS && e->fixups[i]; i++) {
-		int32_t distance;
-		int64_t now;
-
-		memcpy(&distance, body + e->fixups[i], sizeof(distance));
-		now = distance - moved_by;
-		distance = (int32_t)now;
-		if (distance != now)
-			return false;
-		memcpy(body + e->fixups[i], &distance, sizeof(distance));
-	}
-	if (e->constant) {
-		uint64_t address;
-
-		memcpy(&address, body + e->constant, sizeof(address));
-		address += w->module->base;
-		memcpy(body + e->constant, &address, sizeof(address));
-	}
-	return true;
+	return agent_moved_put(w->module, e, plan_code(w->plan), at + STUB_BYTES, place + STUB_BYTES);
 }
 
 static struct agent_thunk_target work_target(const void *of, uint32_t number)
@@ -204,13 +160,8 @@ static bool work_write_code(const struct planned_work *w)
 static bool work_write_jumps(const struct planned_work *w)
 {
 	for (uint32_t i = 0; i < w->m.count; i++) {
-		uint64_t address = w->module->base + work_entry(w, i)->address;
-		int32_t distance = (int32_t)((uint64_t)(uintptr_t)w->m.code + w->m.functions[i].stub -
-		                             (address + FXT_PLAN_JUMP_BYTES));
-		uint8_t jump[FXT_PLAN_JUMP_BYTES] = {0xe9};
-
-		memcpy(jump + 1, &distance, sizeof(distance));
-		if (!agent_code_write_bytes(address, jump, sizeof(jump)))
+		if (!agent_moved_jump(w->module, work_entry(w, i),
+		            (uint64_t)(uintptr_t)w->m.code + w->m.functions[i].stub))
 			return false;
 	}
 	return true;
@@ -279,8 +230,8 @@ static void planned_carry_out(
 	} else {
 		agent_code_forget();
 		for (uint32_t i = 0; i < plan->count; i++)
-			if (plan_entry_is_valid(plan, &plan_entries(plan)[i]) &&
-			        plan_entry_fits(module, &plan_entries(plan)[i]))
+			if (agent_moved_is_valid(&plan_entries(plan)[i], plan->code_bytes) &&
+			        agent_moved_fits(module, &plan_entries(plan)[i]))
 				w.chosen[w.m.count++] = i;
 		if (w.m.count)
 			why = work_do(&w, is_on);

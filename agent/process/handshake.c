@@ -244,7 +244,7 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 const void *agent_request_plan(enum fxt_plan_kind kind, const char *module, uint64_t *bytes)
 {
 	static const char *const options[FXT_PLAN_KINDS] = {
-	        "--patch: no functions of ", "--args: no arguments of "};
+	        "--patch: no functions of ", "--args: no arguments of ", "--usdt: no probes of "};
 	/* Not on a stack; the engine's lock is held. */
 	static struct fxt_plan_request request;
 	size_t path_bytes = strlen(module);

@@ -10,6 +10,7 @@
 #include "agent/hook/sources.h"
 #include "agent/patch/entry_search.h"
 #include "handshake.h"
+#include "agent/patch/probes.h"
 #include "modules.h"
 
 static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
@@ -46,6 +47,7 @@ void agent_load_prepare(void)
 
 	agent_sources_prepare();
 	agent_modules_each(load_take_arguments);
+	agent_modules_each(agent_probes_take);
 	agent_modules_each(agent_entries_examine);
 	agent_entry_lists_end();
 	/* Afterwards: the import of a function with an entry is left alone. */
@@ -79,6 +81,7 @@ EXPORT void __gmon_start__(void)
 		agent_module_describe(id, &module);
 		load_note(&module);
 		load_take_arguments(&module);
+		agent_probes_take(&module);
 		agent_entries_examine(&module);
 		agent_entry_lists_end();
 		agent_imports_examine(&module);

@@ -6,6 +6,7 @@
 #include "agent/base/attributes.h"
 #include "agent/hook/sources.h"
 #include "agent/patch/patch.h"
+#include "agent/patch/probes.h"
 #include "agent/hook/events.h"
 #include "agent/hook/said_names.h"
 #include "agent/heap/heap.h"
@@ -59,6 +60,7 @@ static void session_command_start(uint32_t command)
 	agent_sources_follow_recording(is_helpers);
 	agent_heap_begin();
 	agent_said_follow();
+	agent_probes_follow();
 	store_relaxed(&e->control->started_by, command);
 	fxt_engine_send_started(e);
 }
@@ -77,6 +79,7 @@ void agent_session_command_carry_out(void)
 	case FXT_COMMAND_STOP:
 		agent_set_recording(AGENT_QUIET);
 		agent_said_follow();
+		agent_probes_follow();
 		agent_patch_undo(); /* while its end can still be recorded */
 		agent_sources_follow_recording(is_helpers);
 		agent_heap_stop();
@@ -85,6 +88,7 @@ void agent_session_command_carry_out(void)
 	case FXT_COMMAND_QUIT:
 		agent_set_recording(AGENT_QUIET);
 		agent_said_follow();
+		agent_probes_follow();
 		agent_sources_follow_recording(is_helpers);
 		agent_heap_end();
 	}
@@ -108,6 +112,7 @@ static void session_command_follow_categories(void)
 		agent_set_recording(agent_recording_of_calls());
 	agent_sources_follow_recording(is_helpers);
 	agent_said_follow();
+	agent_probes_follow();
 	if (!fxt_category_is_enabled(control, "heap"))
 		agent_heap_stop();
 	else if (load_relaxed(&agent_heap.mode) != agent_heap.wanted_mode)

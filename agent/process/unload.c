@@ -7,6 +7,7 @@
 #include "agent/patch/entries.h"
 #include "agent/patch/imports.h"
 #include "agent/patch/patch.h"
+#include "agent/patch/probes.h"
 #include "modules.h"
 #include "agent/base/real.h"
 #include "agent/heap/unwind.h"
@@ -18,6 +19,7 @@ static void unload_code(uint64_t start, uint64_t end)
 	agent_entries_retire(start, end);
 	agent_imports_retire(start, end);
 	agent_argument_plans_retire(start, end);
+	agent_probes_retire(start, end);
 }
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the

@@ -150,6 +150,8 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	fxt_plans_say(&run->session.plans);
 	if (run->options.patch && run->options.no_patch)
 		fxt_say("--patch: no functions are recorded: --no-patch leaves the programs' code as it is");
+	if (run->options.usdt_count && run->options.no_patch)
+		fxt_say("--usdt: no probes are recorded: --no-patch leaves the programs' code as it is");
 	run_say_advice(run, options.ticks_per_second);
 	return trace;
 }

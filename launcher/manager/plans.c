@@ -15,6 +15,7 @@
 #include "launcher/message.h"
 #include "launcher/planning/argument_plan.h"
 #include "launcher/planning/plan.h"
+#include "launcher/planning/probe_plan.h"
 #include "reader/trace/text.h"
 #include "symbolizer/demangle.h"
 
@@ -93,27 +94,26 @@ static void plans_tell(void *context, const char *symbol, uint64_t address, enum
 		fxt_say("--patch: %s+0x%llx is left out: %s", file->name, (unsigned long long)address, why);
 }
 
+/* Makes the plan of what is patched. Returns NULL, or why there is none. */
 static const char *plans_make_patches(struct fxt_planned_file *file, Elf *elf, bool tells)
 {
 	struct fxt_plan *plan = NULL;
-	size_t bytes = 0;
-	const char *why = fxt_plan_make(elf, &plan, &bytes, tells ? plans_tell : NULL, file);
+	const char *why = fxt_plan_make(elf, &plan, &file->bytes, tells ? plans_tell : NULL, file);
 
 	elf_end(elf);
-	if (why)
-		return why;
-	file->fd = plans_store(plan, bytes);
-	file->bytes = bytes;
-	file->count = plan->count;
-	memcpy(file->left_out, plan->left_out, sizeof(plan->left_out));
+	if (!why) {
+		file->fd = plans_store(plan, file->bytes);
+		file->count = plan->count;
+		memcpy(file->left_out, plan->left_out, sizeof(plan->left_out));
+	}
 	free(plan);
-	return file->fd < 0 ? strerror(errno) : NULL;
+	return why;
 }
 
 static const char *plans_make_arguments(struct fxt_planned_file *file, Elf *elf, const char *path,
         const struct fxt_argument_requests *requests)
 {
-	struct fxt_argument_plan *plan;
+	struct fxt_argument_plan *plan = NULL;
 	size_t bytes;
 	const char *why = fxt_argument_plan_make(elf, path, requests, &plan, &bytes);
 
@@ -121,18 +121,38 @@ static const char *plans_make_arguments(struct fxt_planned_file *file, Elf *elf,
 		file->fd = plans_store(plan, bytes);
 		file->bytes = bytes;
 		file->count = plan->calls;
-		if (file->fd < 0)
-			why = strerror(errno);
 	}
 	free(plan);
 	return why;
 }
 
-static void plans_make(
-        struct fxt_plans *plans, struct fxt_planned_file *file, const char *path, int fd, bool tells)
+/* Makes the plan of probes, if the file has some that are wanted. */
+static const char *plans_make_probes(
+        struct fxt_planned_file *file, Elf *elf, const struct fxt_options *options)
 {
-	static const char *const options[FXT_PLAN_KINDS] = {
-	        "--patch: no functions of", "--args: no arguments of"};
+	struct fxt_probe_plan *plan = NULL;
+	const char *why;
+
+	free(file->probes);
+	why = fxt_probe_plan_make(
+	        elf, options->usdt, options->usdt_count, &plan, &file->bytes, &file->probes);
+	elf_end(elf);
+	if (plan) {
+		file->count = plan->count;
+		file->fd = plans_store(plan, file->bytes);
+		if (plan->left_out && !file->last_asked)
+			fxt_say("--usdt: %u of %u probes of %s are left out: there is no room for a jump",
+			        plan->left_out, plan->left_out + plan->count, file->name);
+	}
+	free(plan);
+	return why;
+}
+
+static void plans_make(struct fxt_plans *plans, struct fxt_planned_file *file, const char *path, int fd,
+        const struct fxt_options *options)
+{
+	static const char *const failures[FXT_PLAN_KINDS] = {
+	        "--patch: no functions of", "--args: no arguments of", "--usdt: no probes of"};
 	const char *why = "it cannot be read";
 	Elf *elf;
 
@@ -142,12 +162,17 @@ static void plans_make(
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		elf_end(elf);
 	else if (file->kind == FXT_PLAN_PATCHES)
-		why = plans_make_patches(file, elf, tells);
-	else
+		/* a plan that is made again tells nothing new */
+		why = plans_make_patches(file, elf, options->verbose && !file->last_asked);
+	else if (file->kind == FXT_PLAN_ARGUMENTS)
 		why = plans_make_arguments(file, elf, path, &plans->requests);
-	file->can_be_planned = !why && (file->kind == FXT_PLAN_PATCHES || file->count);
+	else
+		why = plans_make_probes(file, elf, options);
+	if (!why && file->count && file->fd < 0)
+		why = strerror(errno);
+	file->can_be_planned = !why && file->count;
 	if (why)
-		fxt_say("%s %s are recorded: %s", options[file->kind], file->name, why);
+		fxt_say("%s %s are recorded: %s", failures[file->kind], file->name, why);
 }
 
 /* Closes the plan that was asked for least recently, if as many are open as may be. It is
@@ -222,6 +247,8 @@ static bool plans_are_wanted(
 {
 	if (job->kind == FXT_PLAN_PATCHES)
 		return job->options->patch && plans_choose(job->options->patch, name, is_program);
+	if (job->kind == FXT_PLAN_PROBES)
+		return job->options->usdt_count;
 	plans_read_requests(plans, job->options);
 	return plans->requests.count;
 }
@@ -256,8 +283,7 @@ static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const 
 			file = plans_add(plans, job->kind, name, &status);
 		if (file && file->fd < 0 && file->can_be_planned) {
 			plans_make_room(plans);
-			/* a plan that is made again tells nothing new */
-			plans_make(plans, file, name, fd, job->options->verbose && !file->last_asked);
+			plans_make(plans, file, name, fd, job->options);
 		}
 		if (file)
 			file->last_asked = ++plans->asked;
@@ -343,6 +369,32 @@ void fxt_plans_end(struct fxt_plans *plans)
 	plans->is_running = false;
 }
 
+static bool plans_have_probes(const struct fxt_plans *plans)
+{
+	for (size_t i = 0; i < plans->count; i++)
+		if (plans->files[i].probes && *plans->files[i].probes)
+			return true;
+	return false;
+}
+
+/* Says which probes there are, if none of them is wanted. */
+static void plans_say_probes(const struct fxt_plans *plans)
+{
+	size_t probed = 0, asked = 0;
+
+	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
+		asked += f->kind == FXT_PLAN_PROBES;
+		probed += f->kind == FXT_PLAN_PROBES && f->can_be_planned;
+	}
+	if (!asked || probed)
+		return;
+	fxt_say("--usdt: no probe is recorded; the programs have %s",
+	        plans_have_probes(plans) ? "these:" : "none");
+	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++)
+		if (f->probes && *f->probes)
+			fxt_say("--usdt: in %s: %s", f->name, f->probes);
+}
+
 void fxt_plans_say(const struct fxt_plans *plans)
 {
 	char reasons[512] = "", name[64];
@@ -350,6 +402,7 @@ void fxt_plans_say(const struct fxt_plans *plans)
 	size_t files = 0, at = 0;
 	const char *one = "";
 
+	plans_say_probes(plans);
 	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
 		if (!f->can_be_planned || f->kind != FXT_PLAN_PATCHES)
 			continue;
@@ -377,6 +430,7 @@ void fxt_plans_close(struct fxt_plans *plans)
 	fxt_plans_end(plans);
 	for (size_t i = 0; i < plans->count; i++) {
 		free(plans->files[i].name);
+		free(plans->files[i].probes);
 		if (plans->files[i].fd >= 0)
 			close(plans->files[i].fd);
 	}

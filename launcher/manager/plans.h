@@ -1,6 +1,7 @@
 /*
  * The plans of a session: how functions are recorded that nothing was compiled into for it
- * (--patch), and which arguments are recorded (--args, --returns). A process asks for the plan of each of its modules; one plan serves all processes
+ * (--patch), which arguments are recorded (--args, --returns), and probes (--usdt). A process
+ * asks for the plan of each of its modules; one plan serves all processes
  * with that file. A large file takes two seconds, so a thread of its own makes them: the
  * main thread has to move the heartbeat meanwhile.
  */
@@ -27,8 +28,9 @@ struct fxt_planned_file {
 	bool can_be_planned; /* false: no function of it can be recorded */
 	int fd;              /* the plan's memory; -1: it is not open now */
 	uint64_t last_asked; /* which of all requests last asked for it */
-	uint64_t bytes;
+	size_t bytes;
 	uint32_t count, left_out[FXT_PLAN_OBSTACLES];
+	char *probes; /* the names of all probes it has */
 };
 
 /* A request that waits for its answer. */

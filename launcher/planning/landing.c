@@ -6,6 +6,8 @@
 #include <string.h>
 #include "functions.h"
 
+#define LANDING_PADS (1u << 22) /* the most of a file */
+
 /* A part of the file's memory. `at` is NULL once something was read behind the end. */
 struct bytes {
 	const uint8_t *at;
@@ -128,11 +130,17 @@ static bool landing_read_common(Elf *elf, uint64_t address, struct encodings *e)
 	return b.at && has_table;
 }
 
+struct landing {
+	Elf *elf;
+	void (*found)(void *context, uint64_t address);
+	void *context;
+	uint32_t left; /* how many more are read: the tables of a damaged file may be one */
+};
+
 /* The table of one function: its call sites, each with a landing pad or 0. */
-static void landing_read_table(Elf *elf, uint64_t table, uint64_t function,
-        void (*found)(void *context, uint64_t address), void *context)
+static void landing_read_table(struct landing *l, uint64_t table, uint64_t function)
 {
-	struct bytes b = bytes_of(elf, table);
+	struct bytes b = bytes_of(l->elf, table);
 	uint64_t base = function, length, end;
 	uint8_t encoding = (uint8_t)bytes_fixed(&b, 1);
 
@@ -143,27 +151,22 @@ static void landing_read_table(Elf *elf, uint64_t table, uint64_t function,
 	encoding = (uint8_t)bytes_fixed(&b, 1);
 	length = bytes_leb128(&b, false);
 	end = b.address + length;
-	while (b.at && b.address < end) {
+	while (b.at && b.address < end && l->left) {
 		uint64_t pad;
 
 		bytes_encoded(&b, encoding);
 		bytes_encoded(&b, encoding);
 		pad = bytes_encoded(&b, encoding);
 		bytes_leb128(&b, false);
+		l->left--;
 		if (b.at && pad)
-			found(context, base + pad);
+			l->found(l->context, base + pad);
 	}
 }
 
-struct landing {
-	Elf *elf;
-	void (*found)(void *context, uint64_t address);
-	void *context;
-};
-
 static void landing_read_entry(void *of, uint64_t start, uint64_t entry)
 {
-	const struct landing *l = of;
+	struct landing *l = of;
 	struct bytes b = bytes_of(l->elf, entry);
 	struct encodings encodings;
 	uint64_t common, table;
@@ -178,12 +181,12 @@ static void landing_read_entry(void *of, uint64_t start, uint64_t entry)
 	bytes_leb128(&b, false);
 	table = bytes_encoded(&b, encodings.of_table);
 	if (b.at && table)
-		landing_read_table(l->elf, table, start, l->found, l->context);
+		landing_read_table(l, table, start);
 }
 
 void fxt_landing_each(Elf *elf, void (*found)(void *context, uint64_t address), void *context)
 {
-	struct landing l = {elf, found, context};
+	struct landing l = {elf, found, context, LANDING_PADS};
 
 	fxt_unwind_entries_each(elf, landing_read_entry, &l);
 }

@@ -10,8 +10,6 @@
 /* What one instruction takes at its new place, at most. */
 #define INSTRUCTION_ROOM 25
 
-#define NO_PROBE UINT64_MAX
-
 static void moved_put(struct fxt_moved *m, const void *bytes, size_t count)
 {
 	memcpy(m->code + m->code_bytes, bytes, count);
@@ -139,7 +137,7 @@ static bool moved_is_padding(uint8_t byte)
 	return memchr(padding, byte, sizeof(padding)) != NULL;
 }
 
-/* Puts the call of the agent instead of a site. */
+/* Puts a call of the agent instead of a site. */
 static bool moved_put_call(struct fxt_moved *m, const ZydisDecodedInstruction *i)
 {
 	static const uint8_t call[FXT_PLAN_CALL_BYTES] = {0x48, 0x8d, 0x64, 0x24, 0x80, /* lea */
@@ -147,34 +145,33 @@ static bool moved_put_call(struct fxt_moved *m, const ZydisDecodedInstruction *i
 	        0xff, 0x15, 0, 0, 0, 0,                                                 /* call */
 	        0x48, 0x8d, 0xa4, 0x24, 0x88, 0, 0, 0};                                 /* lea */
 
-	if (i->mnemonic != ZYDIS_MNEMONIC_NOP)
+	if (i->mnemonic != ZYDIS_MNEMONIC_NOP || m->call_count == FXT_MOVED_CALLS)
 		return false;
-	m->has_call = true;
-	m->call = m->code_bytes;
+	m->calls[m->call_count++] = m->code_bytes;
 	moved_put(m, call, sizeof(call));
 	return true;
 }
 
-/* `site`: NO_PROBE, or where the call of the agent goes. */
-static enum fxt_plan_obstacle moved_all(const uint8_t *code, size_t readable, uint64_t address, uint64_t room,
-        uint64_t site, struct fxt_moved *m)
+enum fxt_plan_obstacle fxt_move_probes(const uint8_t *code, size_t readable, uint64_t address, uint64_t room,
+        const uint64_t *sites, size_t count, struct fxt_moved *m)
 {
 	ZydisDecodedInstruction instruction;
 	ZydisDecoder decoder;
-	bool ends = false, is_site;
+	bool ends = false;
 
 	*m = (struct fxt_moved){0};
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	while ((m->taken < FXT_PLAN_JUMP_BYTES || (site != NO_PROBE && m->taken <= site)) && !ends) {
+	while ((m->taken < FXT_PLAN_JUMP_BYTES || (count && !m->call_count)) && !ends) {
 		const uint8_t *from = code + m->taken;
+		uint64_t at = address + m->taken;
+		bool is_site = m->call_count < count && at == sites[m->call_count];
 
-		is_site = m->taken == site;
 		if (m->taken >= readable || !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
 		                                    &decoder, NULL, from, readable - m->taken, &instruction)))
 			return FXT_PLAN_UNKNOWN;
 		if (m->code_bytes + 2 * INSTRUCTION_ROOM > FXT_MOVED_CODE_BYTES ||
 		        !(is_site ? moved_put_call(m, &instruction)
-		                  : moved_add(m, from, address, address + m->taken, &instruction, &ends)))
+		                  : moved_add(m, from, address, at, &instruction, &ends)))
 			return FXT_PLAN_FIXED;
 		m->taken = (uint8_t)(m->taken + instruction.length);
 	}
@@ -183,19 +180,13 @@ static enum fxt_plan_obstacle moved_all(const uint8_t *code, size_t readable, ui
 	for (unsigned i = m->taken; i < FXT_PLAN_JUMP_BYTES; i++)
 		if (!moved_is_padding(code[i]))
 			return FXT_PLAN_SHORT;
-	if (!ends && !moved_jump(m, address, address + m->taken))
+	if ((!ends && !moved_jump(m, address, address + m->taken)) || (count && !m->call_count))
 		return FXT_PLAN_FIXED;
-	return site == NO_PROBE || m->has_call ? FXT_PLAN_NONE : FXT_PLAN_FIXED;
+	return FXT_PLAN_NONE;
 }
 
 enum fxt_plan_obstacle fxt_move(
         const uint8_t *code, size_t readable, uint64_t address, uint64_t room, struct fxt_moved *m)
 {
-	return moved_all(code, readable, address, room, NO_PROBE, m);
-}
-
-enum fxt_plan_obstacle fxt_move_probe(const uint8_t *code, size_t readable, uint64_t address, uint64_t room,
-        uint64_t site, struct fxt_moved *m)
-{
-	return moved_all(code, readable, address, room, site, m);
+	return fxt_move_probes(code, readable, address, room, NULL, 0, m);
 }

@@ -16,12 +16,12 @@
 #ifndef FXT_LAUNCHER_PLANNING_MOVED_H
 #define FXT_LAUNCHER_PLANNING_MOVED_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "writer/shared/plan.h"
 
-#define FXT_MOVED_CODE_BYTES 128
+#define FXT_MOVED_CODE_BYTES 192
+#define FXT_MOVED_CALLS      6
 
 /* Moved instructions, with distances as if they lay at the old address. */
 struct fxt_moved {
@@ -31,8 +31,8 @@ struct fxt_moved {
 	uint8_t constant;
 	uint8_t fixups[FXT_PLAN_FIXUPS];
 	uint8_t fixup_count;
-	uint8_t call; /* offset of the call of the agent, if there is one */
-	bool has_call;
+	uint8_t calls[FXT_MOVED_CALLS]; /* offsets of the calls of the agent */
+	uint8_t call_count;
 };
 
 /*
@@ -43,9 +43,10 @@ struct fxt_moved {
 enum fxt_plan_obstacle fxt_move(
         const uint8_t *code, size_t readable, uint64_t address, uint64_t room, struct fxt_moved *moved);
 
-/* The same up to behind a probe's site, `site` bytes behind `address`. Not more bytes are
- * moved than a plan can compare. */
-enum fxt_plan_obstacle fxt_move_probe(const uint8_t *code, size_t readable, uint64_t address, uint64_t room,
-        uint64_t site, struct fxt_moved *moved);
+/* The same up to behind the first of `count` sites of probes, whose addresses ascend. Others
+ * may be among the moved instructions; `call_count` says how many are. Not more bytes are moved
+ * than a plan can compare. */
+enum fxt_plan_obstacle fxt_move_probes(const uint8_t *code, size_t readable, uint64_t address, uint64_t room,
+        const uint64_t *sites, size_t count, struct fxt_moved *moved);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * How the first instructions of functions are moved, against bytes that were encoded by hand;
- * and plans of damaged files.
+ * where notes say that a probe's arguments are; and plans of damaged files.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -13,6 +13,9 @@
 #include <cmocka.h>
 #include "launcher/planning/moved.h"
 #include "launcher/planning/plan.h"
+#include "launcher/planning/probe_operands.h"
+#include "launcher/planning/probe_plan.h"
+#include "launcher/planning/probe_requests.h"
 #include "random.h"
 
 #define ADDRESS UINT64_C(0x1000)
@@ -150,9 +153,9 @@ static void what_works_only_where_it_is_stays_there(void **state)
 
 /* ---- damaged files ---- */
 
-static size_t read_file(uint8_t *bytes, size_t room)
+static size_t read_file(const char *path, uint8_t *bytes, size_t room)
 {
-	int fd = open("tests/fuzz/plan/library", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t count = read(fd, bytes, room);
 
 	close(fd);
@@ -181,24 +184,184 @@ static unsigned plan_of(const uint8_t *bytes, size_t count)
 	return functions;
 }
 
-static void damaged_files_cost_their_functions_alone(void **state)
+/* Damages a file in many ways, and plans it. */
+static void damage(const uint8_t *whole, size_t count, unsigned (*plan)(const uint8_t *bytes, size_t count))
 {
-	static uint8_t whole[65536], damaged[65536];
-	size_t count = read_file(whole, sizeof(whole));
+	static uint8_t damaged[65536];
 
-	(void)state;
-	assert_int_equal(plan_of(whole, count), 3);
 	for (unsigned round = 0; round < 5000; round++) {
 		memcpy(damaged, whole, count);
 		for (unsigned i = 0; i <= round % 8; i++)
 			damaged[random_below(count)] = (uint8_t)random_number();
-		plan_of(damaged, round % 3 ? count : random_below(count));
+		plan(damaged, round % 3 ? count : random_below(count));
 	}
 	for (size_t at = 0; at + 8 <= count; at += 4) {
 		memcpy(damaged, whole, count);
 		memset(damaged + at, at % 8 ? 0xff : 0x7f, 8);
-		plan_of(damaged, count);
+		plan(damaged, count);
 	}
+}
+
+static void damaged_files_cost_their_functions_alone(void **state)
+{
+	static uint8_t whole[65536];
+	size_t count = read_file("tests/fuzz/plan/library", whole, sizeof(whole));
+
+	(void)state;
+	assert_int_equal(plan_of(whole, count), 3);
+	damage(whole, count, plan_of);
+}
+
+/* ---- probes ---- */
+
+/* How many probes the plan has. */
+static unsigned probe_plan_of(const uint8_t *bytes, size_t count)
+{
+	const char *const all = "*:*@arg3/s";
+	char *copy = malloc(count), *names = NULL;
+	struct fxt_probe_plan *plan = NULL;
+	unsigned probes = 0;
+	size_t plan_bytes;
+	Elf *elf;
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, count);
+	elf_version(EV_CURRENT);
+	elf = elf_memory(copy, count);
+	if (elf && elf_kind(elf) == ELF_K_ELF &&
+	        !fxt_probe_plan_make(elf, &all, 1, &plan, &plan_bytes, &names) && plan)
+		probes = plan->count;
+	free(plan);
+	free(names);
+	elf_end(elf);
+	free(copy);
+	return probes;
+}
+
+static void damaged_files_cost_their_probes_alone(void **state)
+{
+	static uint8_t whole[65536];
+	size_t count = read_file("tests/fuzz/plan/probes", whole, sizeof(whole));
+
+	(void)state;
+	assert_int_equal(probe_plan_of(whole, count), 2);
+	damage(whole, count, probe_plan_of);
+}
+
+static void probes_that_one_jump_takes_share_it(void **state)
+{
+	/* nop; lea (%rdi,%rdi), %eax; nop; ret */
+	static const uint8_t code[] = {0x90, 0x8d, 0x04, 0x3f, 0x90, 0xc3, 0x90, 0x90};
+	const uint64_t sites[] = {ADDRESS, ADDRESS + 4};
+	struct fxt_moved moved;
+
+	(void)state;
+	assert_int_equal(
+	        fxt_move_probes(code, sizeof(code), ADDRESS, sizeof(code), sites, 2, &moved), FXT_PLAN_NONE);
+	assert_int_equal(moved.call_count, 2);
+	assert_int_equal(moved.taken, 5);
+	assert_int_equal(moved.calls[0], 0);
+	assert_int_equal(moved.calls[1], FXT_PLAN_CALL_BYTES + 3);
+	assert_memory_equal(moved.code + FXT_PLAN_CALL_BYTES, code + 1, 3);
+	/* No site: what is there does something. */
+	assert_int_equal(fxt_move_probes(code + 1, 7, ADDRESS, 7, sites, 1, &moved), FXT_PLAN_FIXED);
+}
+
+static void operands_are_where_notes_say(void **state)
+{
+	static const struct {
+		const char *text;
+		struct fxt_operand expected;
+	} cases[] = {
+#define NONE FXT_OPERAND_NONE
+	        {"-4@%eax", {.place = FXT_OPERAND_REGISTER,
+	                            .type = FXT_OPERAND_SIGNED,
+	                            .bytes = 4,
+	                            .base = 0,
+	                            .index = NONE}},
+	        {"1@%ah", {.place = FXT_OPERAND_REGISTER, .bytes = 1, .base = 0, .index = NONE, .shift = 8}},
+	        {"2@%r11w", {.place = FXT_OPERAND_REGISTER, .bytes = 2, .base = 11, .index = NONE}},
+	        {"8@$17", {.place = FXT_OPERAND_CONSTANT,
+	                          .bytes = 8,
+	                          .base = NONE,
+	                          .index = NONE,
+	                          .value = 17}},
+	        {"-8@$-5000000000", {.place = FXT_OPERAND_CONSTANT,
+	                                    .type = FXT_OPERAND_SIGNED,
+	                                    .bytes = 8,
+	                                    .base = NONE,
+	                                    .index = NONE,
+	                                    .value = -5000000000}},
+	        {"8f@%xmm13", {.place = FXT_OPERAND_VECTOR,
+	                              .type = FXT_OPERAND_FLOAT,
+	                              .bytes = 8,
+	                              .base = 13,
+	                              .index = NONE}},
+	        {"4@-24(%rbp)",
+	                {.place = FXT_OPERAND_MEMORY, .bytes = 4, .base = 5, .index = NONE, .value = -24}},
+	        {"4@8(%rax,%rcx,4)", {.place = FXT_OPERAND_MEMORY,
+	                                     .bytes = 4,
+	                                     .base = 0,
+	                                     .index = 1,
+	                                     .scale = 4,
+	                                     .value = 8}},
+	        {"8@(%r9)", {.place = FXT_OPERAND_MEMORY, .bytes = 8, .base = 9, .index = NONE}},
+	        {"8@%fs:40", {.place = FXT_OPERAND_MEMORY,
+	                             .bytes = 8,
+	                             .base = FXT_OPERAND_THREAD,
+	                             .index = NONE,
+	                             .value = 40}},
+#undef NONE
+	};
+	static const char *const unknown[] = {"8@nowhere(%rip)", "8@%rxx", "3@%eax", "8@", "@", "x",
+	        "8@(%rip)", "8@8(%rax", "1f@%al", "8@%fs:x@tpoff", "99999@%eax"};
+	struct fxt_operand operands[FXT_PROBE_ARGUMENTS];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(fxt_operands_read(NULL, cases[i].text, operands), 1);
+		assert_memory_equal(&operands[0], &cases[i].expected, sizeof(operands[0]));
+	}
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
+		assert_int_equal(fxt_operands_read(NULL, unknown[i], operands), 1);
+		assert_int_equal(operands[0].place, FXT_OPERAND_UNKNOWN);
+	}
+	assert_int_equal(fxt_operands_read(NULL, "", operands), 0);
+	assert_int_equal(fxt_operands_read(NULL, "1@%al 2@%ax  4@%eax", operands), 3);
+	assert_int_equal(
+	        fxt_operands_read(NULL, "1 2 3 4 5 6 7 8 9 10 11 12 13 14", operands), FXT_PROBE_ARGUMENTS);
+}
+
+static void patterns_choose_probes(void **state)
+{
+	const char *const values[] = {"list", "a:x__*,b:open@arg2/s", "b:*@arg12/s"};
+	unsigned texts;
+	bool overlaps;
+	size_t stem;
+
+	(void)state;
+	assert_null(fxt_probe_request_check("a:b"));
+	assert_null(fxt_probe_request_check("a:b@arg1/s@arg2/s,c:*"));
+	for (size_t i = 0; i < 7; i++) {
+		static const char *const wrong[] = {
+		        "", "a", ":b", "a:", "a:b@arg0/s", "a:b@arg13/s", "a:b@arg1/x"};
+
+		assert_non_null(fxt_probe_request_check(wrong[i]));
+	}
+	assert_true(fxt_probe_is_wanted(values, 3, "a", "x__start", &texts));
+	assert_int_equal(texts, 0);
+	assert_true(fxt_probe_is_wanted(values, 3, "b", "open", &texts));
+	assert_int_equal(texts, 0x802);
+	assert_false(fxt_probe_is_wanted(values, 3, "a", "y", &texts));
+	assert_int_equal(fxt_probe_pair("a", "x__start", &stem, &overlaps), 1);
+	assert_int_equal(stem, 1);
+	assert_int_equal(fxt_probe_pair("a", "long-return", &stem, &overlaps), -1);
+	assert_int_equal(stem, 4);
+	assert_false(overlaps);
+	assert_int_equal(fxt_probe_pair("a", "restart", &stem, &overlaps), 0);
+	assert_int_equal(fxt_probe_pair("a", "__start", &stem, &overlaps), 0);
+	assert_int_equal(fxt_probe_pair("postgresql", "transaction__abort", &stem, &overlaps), -1);
+	assert_true(overlaps);
 }
 
 int main(void)
@@ -211,7 +374,11 @@ int main(void)
 	        cmocka_unit_test(the_rest_behind_a_return_may_be_padding),
 	        cmocka_unit_test(what_works_only_where_it_is_stays_there),
 	        cmocka_unit_test(damaged_files_cost_their_functions_alone),
+	        cmocka_unit_test(damaged_files_cost_their_probes_alone),
+	        cmocka_unit_test(probes_that_one_jump_takes_share_it),
+	        cmocka_unit_test(operands_are_where_notes_say),
+	        cmocka_unit_test(patterns_choose_probes),
 	};
 
-	return cmocka_run_group_tests_name("moving of functions' first instructions", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("plans of functions and probes", tests, NULL, NULL);
 }

@@ -224,7 +224,9 @@ struct fxt_control {
 	uint32_t patches;
 	/* 1: there are argument plans to ask for (writer/shared/argument_plan.h) */
 	uint32_t records_arguments;
-	uint8_t reserved0[12];
+	/* 1: there are plans of probes to ask for */
+	uint32_t records_probes;
+	uint8_t reserved0[8];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 

@@ -63,9 +63,10 @@ struct fxt_welcome {
 	uint64_t control_bytes;
 };
 
-/* What a plan is for: a file's functions that are patched (writer/shared/plan.h), or the
- * arguments of its functions (writer/shared/argument_plan.h). */
-enum fxt_plan_kind { FXT_PLAN_PATCHES, FXT_PLAN_ARGUMENTS, FXT_PLAN_KINDS };
+/* What a plan is for: a file's functions that are patched (writer/shared/plan.h), the arguments
+ * of its functions (writer/shared/argument_plan.h), or its probes
+ * (writer/shared/probe_plan.h). */
+enum fxt_plan_kind { FXT_PLAN_PATCHES, FXT_PLAN_ARGUMENTS, FXT_PLAN_PROBES, FXT_PLAN_KINDS };
 
 /*
  * Asks for a plan of a file, over a connection of its own. The answer is the plan's size,

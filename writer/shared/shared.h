@@ -40,6 +40,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 24u
+#define FXT_SHARED_VERSION 25u
 
 #endif

@@ -1,0 +1,139 @@
+#!/usr/bin/env bats
+# Probes of <sys/sdt.h> (fxtrun --usdt). The truth is what the programs print of each probe's
+# arguments, and tests/independent/saiddecode.py reads the traces.
+
+load helpers
+load steps
+
+sources=$BATS_TEST_DIRNAME/../programs/usdt
+
+setup_file()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	echo '#include <sys/sdt.h>' | cc -E - >"$BATS_FILE_TMPDIR/header" || skip "without systemtap-sdt-dev"
+	mkdir "$BATS_FILE_TMPDIR/sockets"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	cc -O2 -w -pthread -o life "$sources/life.c" -ldl
+	cc -O2 -w -fPIC -shared -o plugged.so "$sources/plugged.c"
+}
+
+said()
+{
+	python3 "$root/tests/independent/saiddecode.py" "$@"
+}
+
+# recorded_as_printed COMMAND OPTION...: `program` prints its events and its result bare and traced; the trace has
+# those of its probes that no message says are left out.
+recorded_as_printed()
+{
+	local left_out
+
+	./program >bare 2>bare.err
+	fxtrun --heap=off --no-sched "$@" -o x.fxt ./program >expected 2>err
+	cmp bare expected
+	grep -xF "$(cat bare.err)" err
+	grep " 0 lost," err
+	left_out=$(sed -n 's/.*--usdt: \([0-9]*\) of .*/\1/p' err)
+	said events x.fxt | sort >recorded
+	sort expected | comm -13 - recorded >wrong
+	[ ! -s wrong ] # nothing is recorded that did not happen
+	sort expected | comm -23 - recorded | cut -f1-3 | sort -u >missing
+	[ "$(wc -l <missing)" -le "${left_out:-0}" ] || { cat missing; return 1; }
+}
+
+@test "operands of every kind have the values that the program prints" {
+	local compiler options
+
+	for compiler in gcc clang; do
+		for options in "-O0" "-O2" "-O2 -no-pie -fno-pie" "-O1 -fPIC -fomit-frame-pointer"; do
+			# shellcheck disable=SC2086
+			$compiler $options -w -o program "$sources/operands.c"
+			recorded_as_printed --usdt='unit:*,unit:texts@arg1/s@arg2/s@arg3/s'
+			# Most are recorded: few have no room for a jump.
+			[ "$(wc -l <missing)" -le 3 ]
+		done
+	done
+}
+
+@test "probes among exceptions and tables of jumps: the program works, and they have their values" {
+	local compiler options
+
+	for compiler in g++ clang++; do
+		for options in "-O0" "-O2" "-O2 -no-pie -fno-pie"; do
+			# shellcheck disable=SC2086
+			$compiler $options -w -o program "$sources/throws.cc"
+			recorded_as_printed --usdt='unit:*'
+		done
+	done
+}
+
+@test "threads, a library that comes and goes, a forked child: each probe is recorded once" {
+	life="$BATS_FILE_TMPDIR/life"
+	fxtrun --heap=off --no-sched --usdt='unit:*,plugin:*' -o x.fxt "$life" "$BATS_FILE_TMPDIR/plugged.so" 4 2000 2>err
+	grep " 0 lost," err
+	said counts x.fxt >counts
+	diff counts - <<-'END'
+		instant	plugin	call	15
+		instant	unit	guarded	7
+		instant	unit	tick	12000
+	END
+	said events x.fxt | grep -c "arg1=int64:200" | grep -x 2000
+	said events x.fxt | grep guarded | cut -f4 | sort >guarded
+	for i in 0 1 2 3 4 5 6; do echo "arg1=int32:$((i * 3))"; done | sort | diff guarded -
+}
+
+@test "transactions overlap queries, and a forked child has its own" {
+	cc -O2 -w -o overlaps "$sources/overlaps.c"
+	fxtrun --heap=off --no-sched --usdt='postgresql:*' -o x.fxt ./overlaps >expected 2>err
+	grep " 0 lost," err
+	said counts x.fxt | sort >counts
+	sort expected | diff - counts
+	said events x.fxt | grep "query=string:BEGIN" | grep -c ^begin | grep -x 6
+}
+
+@test "only the probes that patterns choose; what there is, if none is chosen" {
+	"$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10
+	fxtrun --heap=off --usdt='plugin:c?ll' -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
+	said counts x.fxt >counts
+	diff counts <(printf 'instant\tplugin\tcall\t15\n')
+	fxtrun --heap=off --usdt='nothing:*' -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
+	grep "no probe is recorded; the programs have these:" err
+	grep "in life: unit:guarded, unit:tick" err
+	grep "in plugged.so: plugin:call" err
+	fails fxtrun --usdt=unit -o x.fxt true 2>err
+	grep "PROVIDER:PROBE" err
+}
+
+@test "a semaphore is on while its probe is recorded, and as it was when recording stops" {
+	local number=0 out in
+
+	mkfifo to from
+	fxtrun --heap=off --no-sched --usdt='unit:*' --decouple -o x.fxt "$BATS_FILE_TMPDIR/life" orders <to >from 2>err &
+	exec {in}>to {out}<from
+	# order WORD: the program's answer to one more line
+	order()
+	{
+		echo "$1" >&"$in"
+		read -r -t 60 <&"$out"
+		read -r -t 60 answer <&"$out"
+		echo "$1: $answer"
+	}
+	order first
+	[ "$answer" = "semaphore 1" ]
+	fxtctl stop
+	order stopped
+	[ "$answer" = "semaphore 0" ]
+	fxtctl start
+	order again
+	[ "$answer" = "semaphore 1" ]
+	exec {in}>&- {out}<&-
+	wait
+	said counts x.fxt | tee counts
+	diff counts <(printf 'instant\tunit\tguarded\t2\ninstant\tunit\ttick\t2\n')
+}
+
+@test "a category that is not recorded switches its probes off" {
+	fxtrun --heap=off --usdt='*:*' --categories=plugin -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
+	said counts x.fxt >counts
+	diff counts <(printf 'instant\tplugin\tcall\t15\n')
+}
