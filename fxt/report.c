@@ -41,8 +41,8 @@ static const char help[] =
         "                       spent their time: on a CPU, able to run while something\n"
         "                       else did, or waiting; and how often they were switched\n"
         "                       away\n"
-        "      --mpi            of a job of MPI: which rank waited for which, functions that\n"
-        "                       take unequal times on the ranks, and the messages\n"
+        "      --mpi            of a job of MPI: which rank waited for which, functions\n"
+        "                       of unequal times on the ranks, and the messages\n"
         "      --format=gcc     FILE:LINE: of each function, as editors take it\n" FXT_HELP_CHOICE
                 FXT_HELP_FOLD FXT_HELP_MARKDOWN FXT_HELP_FORMAT FXT_HELP_FILE;
 
