@@ -20,30 +20,31 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 
 /* The commands, in the order of the help. To add one, add a row here and a file with its
  * fxt_command_NAME(). */
-#define FXT_COMMANDS(COMMAND)                                                     \
-	COMMAND(report, "where the time went, by function")                       \
-	COMMAND(tree, "the same, by call path")                                   \
-	COMMAND(diff, "functions before and after a change")                      \
-	COMMAND(slow, "the slowest calls of a function, and what made them slow") \
-	COMMAND(why, "where one call spent its time, and for whom it waited")     \
-	COMMAND(last, "the moments before the end: open calls, waits, signals")   \
-	COMMAND(replay, "calls in the order of time")                             \
-	COMMAND(locks, "who waited for which lock, and who held it")              \
-	COMMAND(counters, "what counters counted, in time")                       \
-	COMMAND(sql, "queries in SQL")                                            \
-	COMMAND(threads, "who ran, waited and was preempted, and for whom")       \
-	COMMAND(heap, "memory use: peak, leaks, call paths")                      \
-	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")  \
-	COMMAND(tui, "functions, call tree and timeline on the terminal")         \
-	COMMAND(html, "all of these in one page, for a browser or a mail")        \
-	COMMAND(suggest, "what to exclude the next time")                         \
-	COMMAND(view, "opens a trace in the Perfetto viewer")                     \
-	COMMAND(export, "a trace in the format of another tool")                  \
-	COMMAND(cut, "a part of a trace, as a trace of its own")                  \
-	COMMAND(merge, "several traces on one timeline, as a trace")              \
-	COMMAND(info, "what a trace holds: processes, threads, records, losses")  \
-	COMMAND(dump, "every record, a line each")                                \
-	COMMAND(check, "whether a trace keeps every rule of the format")          \
+#define FXT_COMMANDS(COMMAND)                                                       \
+	COMMAND(report, "where the time went, by function")                         \
+	COMMAND(tree, "the same, by call path")                                     \
+	COMMAND(diff, "functions before and after a change")                        \
+	COMMAND(slow, "the slowest calls of a function, and what made them slow")   \
+	COMMAND(why, "where one call spent its time, and for whom it waited")       \
+	COMMAND(last, "the moments before the end: open calls, waits, signals")     \
+	COMMAND(replay, "calls in the order of time")                               \
+	COMMAND(locks, "who waited for which lock, and who held it")                \
+	COMMAND(counters, "what counters counted, in time")                         \
+	COMMAND(sql, "queries in SQL")                                              \
+	COMMAND(threads, "who ran, waited and was preempted, and for whom")         \
+	COMMAND(processes, "the processes: who began whom, how long, which failed") \
+	COMMAND(heap, "memory use: peak, leaks, call paths")                        \
+	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")    \
+	COMMAND(tui, "functions, call tree and timeline on the terminal")           \
+	COMMAND(html, "all of these in one page, for a browser or a mail")          \
+	COMMAND(suggest, "what to exclude the next time")                           \
+	COMMAND(view, "opens a trace in the Perfetto viewer")                       \
+	COMMAND(export, "a trace in the format of another tool")                    \
+	COMMAND(cut, "a part of a trace, as a trace of its own")                    \
+	COMMAND(merge, "several traces on one timeline, as a trace")                \
+	COMMAND(info, "what a trace holds: processes, threads, records, losses")    \
+	COMMAND(dump, "every record, a line each")                                  \
+	COMMAND(check, "whether a trace keeps every rule of the format")            \
 	COMMAND(symbolize, "replaces addresses by function names")
 
 #define FXT_DECLARE_COMMAND(name, summary) int fxt_command_##name(int argc, char **argv);
