@@ -32,6 +32,7 @@ fxt link fxt.fish $(FISHDIR)/fxtctl.fish
 fxt 644 LICENSE $(DOCDIR)/LICENSE
 fxt 644 README.md $(DOCDIR)/README.md
 fxt-dev 644 include/fxt/trace.h $(INCLUDEDIR)/fxt/trace.h
+fxt-dev 644 include/fxt/markers.h $(INCLUDEDIR)/fxt/markers.h
 fxt-dev 644 wrapper/cmake/fxtConfig.cmake $(CMAKEDIR)/fxtConfig.cmake
 fxt-dev 644 $(O)/fxtConfigVersion.cmake $(CMAKEDIR)/fxtConfigVersion.cmake
 fxt-dev 644 $(O)/fxt.pc $(PKGDIR)/fxt.pc

@@ -172,3 +172,31 @@ every_events()
 	said counts second.fxt | diff <(printf 'instant\tsecond\ttwo\t1\n') -
 	grep "no event has the category none; .*, and the program's own" err
 }
+
+@test "the macros of <fxt/markers.h> are events, from C and from C++" {
+	local compiler
+
+	for compiler in "${CC:-cc}" "${CXX:-c++} -x c++"; do
+		$compiler -Wall -Wextra -Werror -I"$root/include" -o markers "$root/tests/programs/trace_h/markers.c"
+		fxtrun --heap=off -o markers.fxt ./markers
+		said events markers.fxt | sed -E 's/^(async .*\trange)\t[0-9]+/\1/' | sort >recorded
+		sort <<-'END' | diff - recorded
+			async begin	nvtx	range	message=string:far
+			async begin	tracy	load	1
+			async end	nvtx	range
+			async end	tracy	load	1
+			begin	nvtx	range	message=string:from a variable
+			complete	tracy	inner
+			complete	tracy	zone
+			counter	tracy	queue	0	value=int32:2
+			end	nvtx	range
+			instant	nvtx	mark	message=string:here
+			instant	tracy	frame
+			instant	tracy	present
+			log	log	a line
+			log	log	from
+		END
+		$compiler -DFXT_NTRACE -I"$root/include" -o untraced "$root/tests/programs/trace_h/markers.c"
+		./untraced
+	done
+}
