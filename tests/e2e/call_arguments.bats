@@ -4,9 +4,11 @@ load helpers
 
 sources=$BATS_TEST_DIRNAME/../programs/call_arguments
 
-setup_file()
+setup()
 {
+	cd "$BATS_TEST_TMPDIR" || return 1
 	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	needs_copies
 }
 
 # with BY SOURCE OPTION...: compiles tests/programs/call_arguments/SOURCE as ./program

@@ -38,7 +38,7 @@ contained()
 	contained sh -c 'cd "$XDG_RUNTIME_DIR" && exec fxtrun --start=idle --session=srv -- ./server' >out 2>err 3>&- &
 	server=$!
 	await ready out
-	contained fxtctl --session=srv record -o "$shared/a.fxt" --duration=1s
+	contained fxtctl --session=srv record -o "$shared/a.fxt" --duration=3s
 	touch shared/stop
 	wait $server
 	[ "$(calls_of shared/a.fxt serve)" -gt 1 ]

@@ -116,6 +116,19 @@ await()
 	timeout 120 tail -n +1 -f "$2" | grep -m 1 -E "$1"
 }
 
+# needs_copies: a machine on which a process may have the kernel copy its own memory, as the
+# recorder has it copy texts.
+needs_copies()
+{
+	python3 -c 'import ctypes, os
+class Part(ctypes.Structure):
+    _fields_ = [("address", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+memory = [ctypes.create_string_buffer(text, 4) for text in (b"old", b"new")]
+to, source = (Part(ctypes.addressof(buffer), 4) for buffer in memory)
+copied = ctypes.CDLL(None).process_vm_readv(os.getpid(), ctypes.byref(to), 1, ctypes.byref(source), 1, 0)
+raise SystemExit(copied != 4 or memory[0].value != b"new")' || skip "process_vm_readv does not work here"
+}
+
 # until_clocks_agree RUN JUDGE: does RUN, and asks JUDGE, which compares the trace with a
 # program's own clocks. Other work of the machine, and a host that takes its processors
 # away, change those clocks without the program. The test passes when one run is right. It

@@ -99,14 +99,14 @@ end_server()
 }
 
 # run_examples PAGE: runs each command line of the page's examples, in their order and as it
-# stands, except that durations are tenths of a second. Each has to succeed.
+# stands, except that durations are one second. Each has to succeed.
 run_examples()
 {
 	local line server=
 
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/s/^\.Dl \$ //p' "$root/doc/$1" >lines
 	while read -r line; do
-		line=$(sed -E 's/--duration=[0-9]+(s?)/--duration=0.2\1/' <<<"$line")
+		line=$(sed -E 's/--duration=[0-9]+(s?)/--duration=1\1/' <<<"$line")
 		case $line in
 		fxtrun*server*)
 			[ -z "$server" ] || end_server
@@ -125,8 +125,8 @@ run_examples()
 }
 
 # What a session says at its end, and a recording on demand.
-session='fxtrun: [0-9]+ events, [12] threads?, [12] process(es)?, 0 lost, [0-9.]+ kB: trace.fxt( \([^()]*\))*'
-recording='[0-9]+ events, 1 thread, 1 process, 0 lost, [0-9.]+ kB: .*'
+session='fxtrun: [0-9,]+ events, [12] threads?, [12] process(es)?, 0 lost, [0-9.]+ kB: trace.fxt( \([^()]*\))*'
+recording='[0-9,]+ events, 1 thread, 1 process, 0 lost, [0-9.]+ kB: .*'
 # The report of two functions.
 table=('trace.fxt: 2 calls of 2 functions in 1 thread, [0-9.]+ [mun]?s' 'calls +total +self .* function'
 	' +1 .* main' ' +1 .* work')
@@ -136,7 +136,7 @@ table=('trace.fxt: 2 calls of 2 functions in 1 thread, [0-9.]+ [mun]?s' 'calls +
 	programs_of_examples
 	run_examples fxtrun.1 >said 2>told
 	[ "$(wc -l <lines)" = 8 ]
-	only said ready "${table[@]}" "$recording/monday.fxt" "$recording/slow.fxt \([0-9]+ calls elided, [^()]*\)"
+	only said ready "${table[@]}" "$recording/monday.fxt" "$recording/slow.fxt \([0-9,]+ calls elided, [^()]*\)"
 	only told "$session"
 	[ "$(calls_of monday.fxt handle_upload)" -gt 0 ]
 	[ "$(calls_of slow.fxt handle_upload)" -gt 0 ]
@@ -148,7 +148,7 @@ table=('trace.fxt: 2 calls of 2 functions in 1 thread, [0-9.]+ [mun]?s' 'calls +
 	programs_of_examples
 	run_examples fxtctl.1 >said 2>told
 	[ "$(wc -l <lines)" = 14 ]
-	only said ready '.*/last.fxt: [0-9]+ events, 0 lost, [0-9]+ bytes' "$recording/all.fxt" "$recording/upload.fxt"
+	only said ready '.*/last.fxt: [0-9,]+ events, 0 lost, [0-9,]+ bytes' "$recording/all.fxt" "$recording/upload.fxt"
 	[ ! -s told ]
 	for trace in last all upload; do
 		fxt check $trace.fxt

@@ -12,7 +12,7 @@ setup_file()
 	export OMPI_MCA_hwloc_base_binding_policy=none
 }
 
-# needs_mpi: a machine on which a job of two ranks runs without fxt; mpicc and mpirun may be
+# needs_mpi: a machine on which a job of four ranks runs without fxt; mpicc and mpirun may be
 # there, and the name of the host unknown or shared memory too small.
 needs_mpi()
 {
@@ -21,7 +21,7 @@ needs_mpi()
 	command -v mpicc >which && command -v mpirun >>which || skip "no Open MPI: tools/deps.sh viewer"
 	if [ ! -e "$bare.said" ]; then
 		mpicc -o "$bare" "$root/tests/programs/mpi/bare.c"
-		timeout 120 mpirun --oversubscribe -n 2 "$bare" >"$bare.said" 2>&1 || echo "status $?" >>"$bare.said"
+		timeout 300 mpirun --oversubscribe -n 4 "$bare" >"$bare.said" 2>&1 || echo "status $?" >>"$bare.said"
 	fi
 	grep -qx 'the other rank is there' "$bare.said" && fails grep -q '^status' "$bare.said" ||
 		skip "mpirun does not work here: $(tail -n 3 "$bare.said")"
@@ -33,7 +33,7 @@ job()
 	local ranks=$1
 
 	shift
-	timeout 120 mpirun --oversubscribe -n "$ranks" fxtrun "$@" 2>err || { cat err && return 1; }
+	timeout 300 mpirun --oversubscribe -n "$ranks" fxtrun "$@" 2>err || { cat err && return 1; }
 }
 
 # rank N SIZE VARIABLES...: records as a launcher with such variables would.
@@ -102,7 +102,7 @@ facts()
 	done
 	[ "$(ls ./*.fxt | wc -l)" = 4 ]
 	# One recorder around the launcher has all ranks, too.
-	timeout 120 fxtrun -o all.fxt mpirun --oversubscribe -n 2 counted 5 2>err
+	timeout 300 fxtrun -o all.fxt mpirun --oversubscribe -n 2 counted 5 2>err
 	facts all.fxt | cut -d, -f1,2 | sort | paste -sd ' ' | grep -Fx '[0,2 [1,2'
 }
 
@@ -149,7 +149,7 @@ job_with_wrong_clocks()
 	chmod +x late
 	unshare --time --monotonic 86400 --fork true 2>why || skip "no time namespaces here: $(cat why)"
 	mpicc -g -O2 -o every "$root/tests/programs/mpi/every.c"
-	timeout 120 mpirun --oversubscribe -n 4 ./late fxtrun --no-sched ./every >out 2>err || { cat err && return 1; }
+	timeout 300 mpirun --oversubscribe -n 4 ./late fxtrun --no-sched ./every >out 2>err || { cat err && return 1; }
 }
 
 @test "ranks whose clocks are days apart are put on one clock, as exactly as fxt merge says of each" {

@@ -277,7 +277,7 @@ counts()
 	END
 }
 
-@test "--format=gcc: places that an editor takes, each the line where gdb finds the function" {
+@test "--format=gcc: places that an editor takes, each the line where the function stands" {
 	cat >places.c <<-'END'
 		__attribute__((noinline)) void first(void) { __asm__(""); }
 

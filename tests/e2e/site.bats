@@ -51,7 +51,7 @@ load helpers
 	command -v chromium >/dev/null || skip "chromium is not here"
 	"$root/tools/site" "$PWD/site"
 	sed -i 's,</body>,<script>input.value = "convoy LOCK"; input.dispatchEvent(new Event("input"));</script></body>,' site/index.html
-	timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" --dump-dom "file://$PWD/site/index.html" >dom.html 2>/dev/null
+	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" --dump-dom "file://$PWD/site/index.html" >dom.html 2>/dev/null
 	grep -o '<li><a href="[^"]*">' dom.html | cut -d '"' -f 2 | sort >found
 	grep -li convoy site/*.html | xargs grep -li lock | sed 's,site/,,' | grep -vx index.html | sort | diff - found
 	[ -s found ]

@@ -184,6 +184,12 @@ python()
 		memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
 		jump = bytes.fromhex(sys.argv[1])
 		instruction = os.pread(memory, len(jump), place)
+		try:
+		    os.pwrite(memory, instruction, place)
+		except OSError as error:
+		    open("refused", "w").write(str(error))
+		    session.end()
+		    sys.exit()
 		def worked():
 		    return sum(map(int, open(f"/proc/{pid}/stat").read().split(") ")[1].split()[11:13]))
 		client.call("StartTracing")
@@ -203,6 +209,7 @@ python()
 		assert sum(calls("trace.fxt").values()) == 2, calls("trace.fxt")
 		assert not faults("trace.fxt"), faults("trace.fxt")
 	END
+	[ ! -e refused ] || skip "code cannot be written by /proc/PID/mem: $(cat refused)"
 }
 
 @test "processes that begin while a session is stopped join it at the next start" {

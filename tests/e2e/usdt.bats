@@ -9,12 +9,20 @@ sources=$BATS_TEST_DIRNAME/../programs/usdt
 
 setup_file()
 {
-	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
-	echo '#include <sys/sdt.h>' | cc -E - >"$BATS_FILE_TMPDIR/header" || skip "without systemtap-sdt-dev"
 	mkdir "$BATS_FILE_TMPDIR/sockets"
 	cd "$BATS_FILE_TMPDIR" || return 1
+	echo '#include <sys/sdt.h>' | cc -E -o header - || return 0
 	cc -O2 -w -pthread -o life "$sources/life.c" -ldl
 	cc -O2 -w -fPIC -shared -o plugged.so "$sources/plugged.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	[ -e "$BATS_FILE_TMPDIR/header" ] || skip "no <sys/sdt.h>: tools/deps.sh test"
+	needs_copies
 }
 
 said()
