@@ -38,6 +38,12 @@ static struct fxt_sql_call_sum *adder_find(struct adder *adder, uint32_t thread,
 	return &sums->items[sums->count++];
 }
 
+/* UINT64_MAX: the sum does not fit. */
+static inline uint64_t adder_sum(uint64_t sum, uint64_t value)
+{
+	return sum > UINT64_MAX - value ? UINT64_MAX : sum + value;
+}
+
 static inline void adder_add(struct adder *adder, const struct fxt_slice *slice, uint64_t inside)
 {
 	struct fxt_sql_call_sum *sum;
@@ -48,8 +54,8 @@ static inline void adder_add(struct adder *adder, const struct fxt_slice *slice,
 	sum = adder_find(adder, slice->thread, slice->name);
 	duration = fxt_sql_duration(adder->trace, slice->start, slice->end);
 	sum->calls++;
-	sum->duration += duration;
-	sum->self += fxt_sql_self(adder->trace, duration, inside);
+	sum->duration = adder_sum(sum->duration, duration);
+	sum->self = adder_sum(sum->self, fxt_sql_self(adder->trace, duration, inside));
 	if (duration < sum->shortest)
 		sum->shortest = duration;
 	if (duration > sum->longest)
@@ -81,14 +87,18 @@ const struct fxt_sql_call_sums *fxt_sql_call_sums(struct fxt_sql_trace *trace)
 	struct adder adder = {.trace = trace};
 	struct fxt_walker walker;
 
-	if (trace->call_sums)
+	/* Partial sums last until the query that was interrupted ends: its cursors point to
+	 * them. */
+	if (trace->call_sums && (!trace->call_sums->is_partial || trace->is_interrupted))
 		return trace->call_sums;
+	fxt_sql_call_sums_free(trace->call_sums);
 	adder.sums = trace->call_sums = fxt_allocate(sizeof(*adder.sums));
 	fxt_walk_begin(&walker, &trace->scan);
 	while (!trace->is_interrupted && fxt_walk_step(&walker, &adder_visitor, &adder))
 		trace->bytes_read += walker.block->bytes;
 	trace->is_short |= walker.is_short;
 	fxt_walk_end(&walker);
+	adder.sums->is_partial = trace->is_interrupted;
 	return adder.sums;
 }
 
@@ -138,6 +148,8 @@ static void list_call_sum_value(sqlite3_context *context, struct fxt_sql_trace *
 
 	if (column < SUM_CALLS)
 		fxt_sql_field_value(context, trace, &of_a_call, fields[column]);
+	else if (numbers[column - SUM_CALLS] > INT64_MAX)
+		sqlite3_result_error(context, "integer overflow", -1); /* as of sum() */
 	else
 		sqlite3_result_int64(context, (int64_t)numbers[column - SUM_CALLS]);
 }

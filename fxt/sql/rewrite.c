@@ -23,6 +23,10 @@ struct token {
 /* Columns that both tables have. */
 static const char *const columns[] = {"function", "function_id", "module", "tid", "thread", "pid", "process"};
 
+/* Columns that only one of them has, or that mean something else there. */
+static const char *const others[] = {"id", "start", "end", "duration", "self", "calls", "depth", "category",
+        "caller", "caller_function", "is_open", "is_abandoned", "arguments", "shortest", "longest", "rowid"};
+
 static const char *const keywords[] = {"select", "from", "where", "group", "by", "order", "having", "limit",
         "offset", "as", "and", "or", "not", "in", "like", "glob", "between", "is", "null", "asc", "desc",
         "case", "when", "then", "else", "end", "integer", "real", "text"};
@@ -38,8 +42,8 @@ static const struct {
         {"count", "*", "ifnull(sum(calls), 0)"},
         {"sum", "duration", "sum(duration)"},
         {"sum", "self", "sum(self)"},
-        {"avg", "duration", "(1.0 * sum(duration) / sum(calls))"},
-        {"avg", "self", "(1.0 * sum(self) / sum(calls))"},
+        {"avg", "duration", "(total(duration) / sum(calls))"},
+        {"avg", "self", "(total(self) / sum(calls))"},
         {"min", "duration", "min(shortest)"},
         {"max", "duration", "max(longest)"},
 };
@@ -104,10 +108,6 @@ static size_t tokens_read(struct token *tokens, const char *text, const char *en
  * columns mean these columns in some places, so they are none. */
 static bool tokens_is_alias(const struct token *tokens, size_t count, const struct token *word)
 {
-	static const char *const others[] = {"id", "start", "end", "duration", "self", "calls", "depth",
-	        "category", "caller", "caller_function", "is_open", "is_abandoned", "arguments", "shortest",
-	        "longest", "rowid"};
-
 	if (token_is_among(word, columns, COUNT(columns)) || token_is_among(word, others, COUNT(others)))
 		return false;
 	for (size_t i = 1; i < count; i++)
@@ -130,8 +130,14 @@ static const char *tokens_aggregate(const struct token *tokens, size_t count, si
 
 static bool tokens_is_known(const struct token *tokens, size_t count, size_t at)
 {
-	const struct token *token = &tokens[at];
+	const struct token *token = &tokens[at], *before = at > 0 ? token - 1 : token;
 
+	/* All columns: the tables have different ones. Elsewhere it multiplies. */
+	if (token_is(token, "*") && (token_is(before, "select") || token_is(before, ",")))
+		return false;
+	/* "end" is a keyword, but may be a name, too. */
+	if (token_is(before, "as") && token_is_among(token, others, COUNT(others)))
+		return false;
 	if (!token->is_word)
 		return true;
 	if (at + 1 < count && token_is(&tokens[at + 1], "("))

@@ -37,6 +37,7 @@ struct fxt_sql_call_sums {
 	struct fxt_sql_call_sum *items;
 	size_t count, room;
 	struct fxt_index index; /* by thread and name */
+	bool is_partial;        /* the query that summed up was interrupted */
 };
 
 /* Returns the sums. The first call reads the whole trace. */

@@ -309,6 +309,7 @@ static void sums(void **state)
 	        "select case when function = 'a' then 1 else 2 end as kind, round(sum(self) / 1e3, 1), "
 	        "max(duration) - min(duration) from calls group by kind",
 	        "select function from calls group by 1 order by sum(duration) desc, 1",
+	        "select tid * 2, 3 * count(*) from calls group by tid",
 	};
 
 	(void)state;
@@ -342,6 +343,9 @@ static void no_sums(void **state)
 	        "select max(duration, 5), count(*) from calls",
 	        "select min(start) from calls group by function",
 	        "select function, sum(duration) as duration from calls group by function order by duration",
+	        "select * from calls group by function",
+	        "select function, * from calls group by function",
+	        "select function as end, count(*) from calls where end > 5 group by 1",
 	        "select function, count(*) from calls c group by 1",
 	        "select function, count(*) from calls, threads group by 1",
 	        "select function, count(*) from calls where id in (select id from calls) group by 1",
