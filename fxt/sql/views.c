@@ -28,12 +28,14 @@ const struct fxt_sql_view fxt_sql_views[] = {
                 "max(tid) FILTER (WHERE kind = 'end') AS to_tid, "
                 "max(thread) FILTER (WHERE kind = 'end') AS to_thread FROM flow_events GROUP BY flow, pid"},
         {"async_spans", "asynchronous spans: when each began and ended",
-                "SELECT async_id, name, category, min(time) FILTER (WHERE kind = 'async begin') AS start, "
-                "max(time) FILTER (WHERE kind = 'async end') AS end, "
-                "max(time) FILTER (WHERE kind = 'async end') - "
-                "min(time) FILTER (WHERE kind = 'async begin') AS duration, "
-                "max(tid) FILTER (WHERE kind = 'async begin') AS from_tid, "
-                "max(tid) FILTER (WHERE kind = 'async end') AS to_tid FROM events "
-                "WHERE kind LIKE 'async %' GROUP BY name, category, async_id, pid"},
+                /* An id may be used again: a begin belongs to an end that follows at once. */
+                "SELECT async_id, name, category, time AS start, CASE WHEN ends THEN next_time END AS end, "
+                "CASE WHEN ends THEN next_time - time END AS duration, tid AS from_tid, "
+                "CASE WHEN ends THEN next_tid END AS to_tid "
+                "FROM (SELECT async_id, name, category, time, tid, kind, "
+                "lead(kind) OVER later = 'async end' AS ends, lead(time) OVER later AS next_time, "
+                "lead(tid) OVER later AS next_tid FROM events WHERE kind IN ('async begin', 'async end') "
+                "WINDOW later AS (PARTITION BY name, category, async_id, pid ORDER BY time, id)) "
+                "WHERE kind = 'async begin'"},
         {0},
 };

@@ -36,6 +36,8 @@ setup()
 @test "fxt sql has async_spans, with the same numbers" {
 	[ "$(fxt sql --csv "select count(*), sum(end is null), min(duration) >= 0 from async_spans where name = 'request' and category = 'http'" trace.fxt | tail -1)" = "rows,$spans,$open,1" ]
 	[ "$(fxt sql --csv "select duration >= 20000000 from async_spans where name = 'long'" trace.fxt | tail -1)" = rows,1 ]
+	# All of these have one id.
+	[ "$(fxt sql --csv "select count(*), sum(end is null), sum(from_tid = to_tid) from async_spans where category = 'db'" trace.fxt | tail -1)" = "rows,$others,0,$others" ]
 }
 
 @test "fxt counters has samples, first, last, min, max and mean, and draws them" {
