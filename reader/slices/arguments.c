@@ -43,13 +43,14 @@ static char *conditions_copy(const char *from, const char *to)
 	return copy;
 }
 
+/* NaN is no number here: it has no order, so it is compared as a text. */
 static bool conditions_number(const char *text, long double *number)
 {
 	static const char units[] = "KMG";
 	char *end;
 
 	*number = strtold(text, &end);
-	if (end == text)
+	if (end == text || *number != *number)
 		return false;
 	const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
 
@@ -175,7 +176,7 @@ static struct fxt_span arguments_text(struct fxt_tables *t, const struct fxt_vie
 	return fxt_span(buffer);
 }
 
-static bool arguments_number(const struct fxt_argument *argument, long double *number)
+bool fxt_argument_number(const struct fxt_argument *argument, long double *number)
 {
 	uint64_t word = argument->value.word;
 	double value;
@@ -230,7 +231,7 @@ static bool conditions_hold_for(const struct fxt_condition *c, struct fxt_tables
 	if (c->operation == THERE)
 		return true;
 	/* no order with a number that is none */
-	if (c->operation != LIKE && c->is_number && arguments_number(argument, &number))
+	if (c->operation != LIKE && c->is_number && fxt_argument_number(argument, &number))
 		return number == number
 		               ? conditions_compare(c->operation, (number > c->number) - (number < c->number))
 		               : c->operation == UNEQUAL;

@@ -13,6 +13,9 @@
 #include "pattern.h"
 #include "scan.h"
 
+/* The number that an argument is, of a pointer or koid too. Returns false if it is none. */
+bool fxt_argument_number(const struct fxt_argument *argument, long double *number);
+
 /* All of them must hold. All zeros: none, and every event satisfies them. */
 struct fxt_conditions {
 	struct fxt_condition *items;

@@ -43,6 +43,9 @@ chosen()
 	[ "$(chosen 'status~/^5/')" = "$failed" ]
 	[ "$(chosen 'status=200,bytes>1K')" = "$(chosen 'status=200 && bytes>=1025')" ]
 	[ "$(chosen 'status=200,status=500')" = 0 ]
+	# NaN is a text, which no number equals.
+	[ "$(chosen status=nan)" = 0 ]
+	[ "$(chosen status!=nan)" = "$requests" ]
 }
 
 @test "--where compares with names of pointers, and in slow, replay and tree too" {
