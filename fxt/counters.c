@@ -30,7 +30,7 @@ static const struct fxt_column columns[] = {
         {"mean", "mean", FXT_COLUMN_VALUE, 3},
         {"name", "counter", FXT_COLUMN_TEXT, 0},
         {"category", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
-        {"counter", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"counter", "", FXT_COLUMN_VALUE, FXT_COLUMN_DATA},
         {"series", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
         {"process", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
         {NULL, "in time", FXT_COLUMN_TEXT, 0},
@@ -72,20 +72,24 @@ static void counters_row(const struct fxt_scan *scan, const struct fxt_counters 
 	const long double numbers[NUMBERS] = {
 	        c->first.value, c->last.value, c->min, c->max, c->sum / (long double)c->samples};
 	char texts[NUMBERS][NUMBER_BYTES], picture[4 * FXT_COUNTER_BINS + 1] = "", remark[256] = "";
+	char id[NUMBER_BYTES];
 	struct fxt_cell cells[COLUMNS] = {fxt_cell_number((double)c->samples)};
 
 	for (size_t j = 0; j < NUMBERS; j++) {
 		counters_number(texts[j], numbers[j]);
-		cells[1 + j] = fxt_cell_digits(fxt_span(texts[j]));
+		/* the mean of infinities may be no number */
+		cells[1 + j] =
+		        numbers[j] == numbers[j] ? fxt_cell_digits(fxt_span(texts[j])) : fxt_cell_unknown();
 	}
 	if (counters_is_one_of_several(counters, i))
 		snprintf(remark, sizeof(remark), " %" PRIu64 " %.*s [%.*s]", c->id, (int)c->series.bytes,
 		        c->series.data, (int)strings[c->category].bytes, strings[c->category].data);
 	counters_draw(c, picture);
+	snprintf(id, sizeof(id), "%" PRIu64, c->id);
 	cells[6] = fxt_cell_text(strings[c->name]);
 	cells[6].remark = fxt_span(remark);
 	cells[7] = fxt_cell_text(strings[c->category]);
-	cells[8] = fxt_cell_number((double)c->id);
+	cells[8] = fxt_cell_digits(fxt_span(id)); /* it may be an address */
 	cells[9] = fxt_cell_text(c->series);
 	cells[10] = fxt_cell_number((double)c->process);
 	cells[11] = fxt_cell_text(fxt_span(picture));

@@ -1,6 +1,7 @@
 #include "counters.h"
 
 #include <stdlib.h>
+#include "reader/slices/arguments.h"
 #include "reader/slices/events.h"
 
 /* What a counter is found by. */
@@ -34,27 +35,23 @@ static struct fxt_counter *counters_find(struct fxt_counters *counters, const st
 
 static bool counters_value(const struct fxt_argument *argument, long double *value)
 {
-	uint64_t word = argument->value.word;
-	double number;
+	return argument->type != FXT_ARGUMENT_POINTER && argument->type != FXT_ARGUMENT_KOID &&
+	       fxt_argument_number(argument, value) && *value == *value;
+}
 
-	switch (argument->type) {
-	case FXT_ARGUMENT_INT32:
-		*value = (int32_t)word;
-		return true;
-	case FXT_ARGUMENT_INT64:
-		*value = (int64_t)word;
-		return true;
-	case FXT_ARGUMENT_UINT32:
-	case FXT_ARGUMENT_UINT64:
-		*value = word;
-		return true;
-	case FXT_ARGUMENT_DOUBLE:
-		memcpy(&number, &word, sizeof(number));
-		*value = number;
-		return number == number;
-	default:
-		return false;
+_Static_assert(FXT_COUNTER_BINS <= 32, "has_bin has a bit for each");
+
+static void counters_add_to_bin(struct fxt_counter *c, size_t bin, struct fxt_counter_sample sample)
+{
+	uint32_t bit = (uint32_t)1 << bin;
+
+	if (c->samples > 1 && !c->bins) {
+		c->bins = fxt_allocate(FXT_COUNTER_BINS * sizeof(*c->bins));
+		c->bins[__builtin_ctz(c->has_bin)] = c->first;
 	}
+	if (c->bins && (!(c->has_bin & bit) || sample.time > c->bins[bin].time))
+		c->bins[bin] = sample;
+	c->has_bin |= bit;
 }
 
 /* Records come from the last to the first, and those of several threads in no order of
@@ -68,8 +65,9 @@ static void counters_add(const struct fxt_scan *scan, struct fxt_counter *c, str
 
 	if (c->samples == 0)
 		*c = (struct fxt_counter){c->process, c->id, c->name, c->category, c->series, 0, sample,
-		        sample, sample.value, sample.value, 0, {{0}}, {0}};
+		        sample, sample.value, sample.value, 0, NULL, 0};
 	c->samples++;
+	counters_add_to_bin(c, bin, sample);
 	c->sum += sample.value;
 	if (sample.time <= c->first.time)
 		c->first = sample;
@@ -79,9 +77,6 @@ static void counters_add(const struct fxt_scan *scan, struct fxt_counter *c, str
 		c->min = sample.value;
 	if (sample.value > c->max)
 		c->max = sample.value;
-	if (!c->has_bin[bin] || sample.time > c->bins[bin].time)
-		c->bins[bin] = sample;
-	c->has_bin[bin] = true;
 }
 
 static void counters_record(
@@ -143,24 +138,31 @@ bool fxt_counters_read(struct fxt_counters *counters, const struct fxt_scan *sca
 	return is_whole;
 }
 
+/* Infinite values have the least level or the greatest one. */
+static int counters_level(const struct fxt_counter *c, long double value, int levels)
+{
+	long double share = value < c->max ? (value - c->min) / (c->max - c->min) : c->max > c->min;
+
+	return share >= 0 ? (int)(share * (levels - 1) + 0.5L) : 0;
+}
+
 void fxt_counter_levels(const struct fxt_counter *c, int levels, int level_of[FXT_COUNTER_BINS])
 {
 	int level = -1;
 
 	for (size_t i = 0; i < FXT_COUNTER_BINS; i++) {
-		if (c->has_bin[i])
-			level = c->max > c->min ? (int)((c->bins[i].value - c->min) / (c->max - c->min) *
-			                                          (levels - 1) +
-			                                  0.5L)
-			                        : 0;
+		if (c->has_bin >> i & 1)
+			level = counters_level(c, c->bins ? c->bins[i].value : c->max, levels);
 		level_of[i] = level;
 	}
 }
 
 void fxt_counters_free(struct fxt_counters *counters)
 {
-	for (size_t i = 0; i < counters->count; i++)
+	for (size_t i = 0; i < counters->count; i++) {
 		free((char *)(uintptr_t)counters->items[i].series.data);
+		free(counters->items[i].bins);
+	}
 	free(counters->items);
 	fxt_index_free(&counters->index);
 	*counters = (struct fxt_counters){0};

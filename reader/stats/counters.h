@@ -21,9 +21,10 @@ struct fxt_counter {
 	uint64_t samples;
 	struct fxt_counter_sample first, last;
 	long double min, max, sum;
-	/* The last sample in each part of the trace's time; has_bin: there is one. */
-	struct fxt_counter_sample bins[FXT_COUNTER_BINS];
-	bool has_bin[FXT_COUNTER_BINS];
+	/* The last sample in each part of the trace's time; NULL if there is one sample,
+	 * because a trace may have a series a record. */
+	struct fxt_counter_sample *bins;
+	uint32_t has_bin; /* a bit for each part that has a sample */
 };
 
 struct fxt_counters {
