@@ -1,5 +1,6 @@
 /* Reads a trace once, pairs messages and collective calls in files, and prints tables
- * (mpi_report.h). Runs on the main thread. Memory grows with ranks and functions. */
+ * (mpi_report.h). Runs on the main thread. Memory grows with ranks, functions, and messages
+ * whose span has not ended. */
 #include "mpi_report.h"
 
 #include <inttypes.h>
@@ -30,6 +31,13 @@ struct mpi_part {
 	bool is_collective;
 };
 
+/* An end of a message whose span has not ended. Those of a thread are a chain: a trace may
+ * have many of them, and each span takes those of its thread. */
+struct mpi_pending {
+	struct mpi_part message;
+	uint32_t next; /* index + 1; 0: the last one */
+};
+
 /* Figures by up to four numbers; which ones, says the table. */
 struct mpi_sum {
 	uint64_t key[4];
@@ -46,9 +54,13 @@ struct mpi_reader {
 	struct fxt_tables tables;
 	struct fxt_call_categories categories;
 	uint32_t mpi; /* ids of strings */
+	bool has_ranks;
 	struct fxt_spill parts;
-	struct mpi_part *pending; /* ends of messages whose span has not ended */
+	struct mpi_pending *pending;
 	size_t pending_count, pending_room;
+	uint32_t *pending_of; /* by thread: index + 1 of the last one; 0: there is none */
+	size_t pending_threads;
+	uint32_t pending_free;     /* index + 1 of the first one that is free */
 	struct mpi_sums numbers;   /* of collective calls, by key and rank */
 	struct mpi_sums functions; /* by function and rank */
 	struct mpi_sums waits;     /* by kind, rank, function of MPI, late rank */
@@ -93,16 +105,34 @@ static uint64_t reader_number(struct mpi_reader *m, const struct fxt_view *view,
 	               : UINT64_MAX;
 }
 
+static uint32_t reader_free_pending(struct mpi_reader *m)
+{
+	uint32_t at = m->pending_free;
+
+	if (at > 0) {
+		m->pending_free = m->pending[at - 1].next;
+		return at;
+	}
+	fxt_make_room(m->pending, m->pending_count, m->pending_room);
+	return (uint32_t)++m->pending_count;
+}
+
+/* A message that does not say its bytes has none. */
 static void reader_on_message(
         struct mpi_reader *m, const struct fxt_view *view, uint32_t thread, uint32_t rank)
 {
-	fxt_make_room(m->pending, m->pending_count, m->pending_room);
-	m->pending[m->pending_count++] = (struct mpi_part){.key = view->event.extra,
+	uint32_t at = reader_free_pending(m);
+	uint64_t bytes = reader_number(m, view, "bytes");
+
+	fxt_make_zeroed(m->pending_of, m->pending_threads, thread);
+	m->pending[at - 1].message = (struct mpi_part){.key = view->event.extra,
 	        .order = view->event.type == FXT_EVENT_FLOW_END,
 	        .start = fxt_provider_ns(m->tables.provider, view->event.ticks),
-	        .bytes = reader_number(m, view, "bytes"),
+	        .bytes = bytes <= INT64_MAX ? bytes : 0,
 	        .rank = rank,
 	        .thread = thread};
+	m->pending[at - 1].next = m->pending_of[thread];
+	m->pending_of[thread] = at;
 }
 
 static bool reader_is_collective(struct fxt_span name)
@@ -113,7 +143,28 @@ static bool reader_is_collective(struct fxt_span name)
 	return false;
 }
 
-/* The messages inside of the span are in it; those before it were in none. */
+/* The thread's messages inside of the span are in it; those before it were in none. */
+static void reader_take_pending(struct mpi_reader *m, const struct mpi_part *span)
+{
+	uint32_t at = span->thread < m->pending_threads ? m->pending_of[span->thread] : 0;
+
+	while (at > 0) {
+		struct mpi_pending *pending = &m->pending[at - 1];
+		struct mpi_part message = pending->message;
+		uint32_t next = pending->next;
+
+		if (message.start >= span->start) {
+			message.start = span->start;
+			message.end = span->end;
+			message.name = span->name;
+			fxt_spill_add(&m->parts, &message);
+		}
+		pending->next = m->pending_free;
+		m->pending_free = at;
+		m->pending_of[span->thread] = at = next;
+	}
+}
+
 static void reader_on_span(struct mpi_reader *m, const struct fxt_view *view, uint32_t thread, uint32_t rank)
 {
 	struct mpi_part span = {.start = fxt_provider_ns(m->tables.provider, view->event.ticks),
@@ -123,23 +174,8 @@ static void reader_on_span(struct mpi_reader *m, const struct fxt_view *view, ui
 	        .thread = thread,
 	        .is_collective = true};
 	uint64_t comm = reader_number(m, view, "comm");
-	size_t kept = 0;
 
-	for (size_t i = 0; i < m->pending_count; i++) {
-		struct mpi_part message = m->pending[i];
-
-		if (message.thread != thread) {
-			m->pending[kept++] = message;
-			continue;
-		}
-		if (message.start < span.start)
-			continue;
-		message.start = span.start;
-		message.end = span.end;
-		message.name = span.name;
-		fxt_spill_add(&m->parts, &message);
-	}
-	m->pending_count = kept;
+	reader_take_pending(m, &span);
 	if (comm == UINT64_MAX || !reader_is_collective(fxt_tables_text(&m->tables, view->event.name)))
 		return;
 	span.key = fxt_hash_mix(comm) ^ span.name;
@@ -156,6 +192,7 @@ static void reader_on_event(struct mpi_reader *m, const struct fxt_view *view)
 
 	if (!place.is_known)
 		return;
+	m->has_ranks = true;
 	if (category == m->mpi && (type == FXT_EVENT_FLOW_BEGIN || type == FXT_EVENT_FLOW_END) &&
 	        view->event.extra & FXT_JOB_FLOW)
 		reader_on_message(m, view, thread, place.rank);
@@ -233,6 +270,12 @@ static void reader_match(struct mpi_reader *m)
 
 /* ---- printing ---- */
 
+static void sums_sort(struct mpi_sums *sums, size_t count, int (*compare)(const void *, const void *))
+{
+	if (count > 1)
+		qsort(sums->items, count, sizeof(*sums->items), compare);
+}
+
 static int by_total(const void *left, const void *right)
 {
 	const struct mpi_sum *a = left, *b = right;
@@ -254,7 +297,7 @@ static void report_waits(struct mpi_reader *m)
 	        {"late_rank", "late rank", FXT_COLUMN_COUNT, 0}, {"waits", "waits", FXT_COLUMN_COUNT, 1},
 	        {"total_ns", "total", FXT_COLUMN_TIME, 0}, {"longest_ns", "longest", FXT_COLUMN_TIME, 2}};
 
-	qsort(m->waits.items, m->waits.count, sizeof(*m->waits.items), by_total);
+	sums_sort(&m->waits, m->waits.count, by_total);
 	fxt_table_begin("waits", NULL, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < report_lines(m->waits.count); i++) {
 		const struct mpi_sum *sum = &m->waits.items[i];
@@ -279,7 +322,7 @@ static size_t report_unequal(struct mpi_sums *sums)
 {
 	size_t made = 0, same;
 
-	qsort(sums->items, sums->count, sizeof(*sums->items), by_function);
+	sums_sort(sums, sums->count, by_function);
 	for (size_t i = 0; i < sums->count; i += same) {
 		struct mpi_sum one = {.key = {sums->items[i].key[0]}};
 		uint64_t all = 0;
@@ -299,7 +342,7 @@ static size_t report_unequal(struct mpi_sums *sums)
 		if (same > 1)
 			sums->items[made++] = one;
 	}
-	qsort(sums->items, made, sizeof(*sums->items), by_total);
+	sums_sort(sums, made, by_total);
 	return made;
 }
 
@@ -329,7 +372,7 @@ static void report_messages(struct mpi_reader *m)
 	        {"to_rank", "to rank", FXT_COLUMN_COUNT, 0}, {"messages", "messages", FXT_COLUMN_COUNT, 0},
 	        {"total_bytes", "bytes", FXT_COLUMN_BYTES, 0}};
 
-	qsort(m->messages.items, m->messages.count, sizeof(*m->messages.items), by_total);
+	sums_sort(&m->messages, m->messages.count, by_total);
 	fxt_table_begin("messages", NULL, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < report_lines(m->messages.count); i++) {
 		const struct mpi_sum *sum = &m->messages.items[i];
@@ -369,8 +412,11 @@ int fxt_mpi_report(void *state, const char *name, const struct fxt_archive *arch
 	report_waits(&m);
 	report_functions(&m);
 	report_messages(&m);
+	if (!m.has_ranks)
+		fxt_print_note("no process of the trace has a rank of a job");
 	fxt_spill_free(&m.parts);
 	free(m.pending);
+	free(m.pending_of);
 	sums_free(&m.numbers);
 	sums_free(&m.functions);
 	sums_free(&m.waits);

@@ -78,6 +78,10 @@ takes()
 	grows threads 500 "html {} -o out" "export --to=callgrind --threads {} -o out" "export --to=pprof --threads {} -o out"
 }
 
+@test "in messages between ranks that are in no call of MPI: who waited for whom" {
+	grows messages 3000 "report --mpi {}"
+}
+
 @test "in depth: the slowest calls of a recursion" {
 	make_trace deep 5000 >trace.fxt
 	takes 20000 5000 "slow f0 {}"

@@ -90,7 +90,18 @@ def ladder(count):
         yield call(2 + i % functions, 1000 + i, 1000 + 2 * count - i)
 
 
-SHAPES = {shape.__name__: shape for shape in (processes, threads, deep, mutual, visiting, irregular, ladder)}
+def messages(count):
+    """A rank of MPI whose one thread sends in no call of MPI, while the other makes such calls."""
+    yield string(1, b"mpi") + string(2, b"MPI_Send") + string(3, b"rank") + thread(1, 1000, 1000) + thread(2, 1000, 1001)
+    yield words(7 | 3 << 4 | 1 << 16 | 2 << 24 | 1 << 40, 1000, 2 | 1 << 4 | 3 << 16 | 5 << 32)
+    for i in range(count):
+        yield words(4 | 3 << 4 | 8 << 16 | 1 << 24 | 1 << 32 | 2 << 48, 1000 + i, 1 << 63 | i)
+    for i in range(count):
+        yield words(4 | 3 << 4 | 4 << 16 | 2 << 24 | 1 << 32 | 2 << 48, 1000 + 2 * i, 1001 + 2 * i)
+
+
+SHAPES = {shape.__name__: shape
+          for shape in (processes, threads, deep, mutual, visiting, irregular, ladder, messages)}
 
 shape, size = SHAPES[sys.argv[1]], int(sys.argv[2])
 sys.stdout.buffer.write(words(MAGIC) + words(1 | 2 << 4, 10**9) + b"".join(shape(size)))
