@@ -12,6 +12,10 @@
 /* Buckets for durations: the highest bit, and the five bits behind it. */
 enum { FINE_BITS = 5, BUCKETS = (64 - FINE_BITS + 1) << FINE_BITS };
 
+/* Each worker has a call for each value of an argument. With more values there is a single
+ * worker, because a trace may have a value a record. */
+enum { VALUES_MAX = 1 << 16 };
+
 struct search {
 	const struct fxt_scan *scan;
 	const bool *is_wanted;
@@ -249,6 +253,7 @@ static void slowest_find_median(struct fxt_slowest *slowest, const struct search
 bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, const bool *is_wanted,
         bool calls_only, const struct fxt_values *by, size_t most, unsigned workers)
 {
+	workers = by && by->text_count > VALUES_MAX ? 1 : workers;
 	struct search *searches = fxt_allocate(workers * sizeof(*searches));
 	struct fxt_intervals waits;
 	uint64_t waited_time;
