@@ -16,8 +16,19 @@ static struct {
 	bool has_header;
 } table;
 
+/* Whether a character is markup here. A colon before slashes, and the dot of "www.", would
+ * make a link of a name. */
+static bool markdown_is_markup(struct fxt_span text, const char *before)
+{
+	char c = text.data[0];
+
+	return strchr("\\`*_[]<>|#&~$", c) || (c == ':' && text.bytes > 1 && text.data[1] == '/') ||
+	       (c == '.' && (before[0] | ' ') == 'w');
+}
+
 void fxt_markdown_text(struct fxt_span text)
 {
+	const char *before = "";
 	char escape[8];
 
 	while (text.bytes > 0) {
@@ -25,10 +36,11 @@ void fxt_markdown_text(struct fxt_span text)
 
 		if (escape[0])
 			printf("\\%s", escape);
-		else if (strchr("\\`*_[]<>|#&~", text.data[0]))
+		else if (markdown_is_markup(text, before))
 			printf("\\%c", text.data[0]);
 		else
 			fwrite(text.data, 1, bytes, stdout);
+		before = text.data;
 		text.data += bytes;
 		text.bytes -= bytes;
 	}

@@ -97,7 +97,8 @@ in_ci()
 		__attribute__((noinline)) int operator|(t a, t b) { return a.a_b | b.a_b; }
 		__attribute__((noinline)) int operator*(t a, t b) { return a.a_b * b.a_b; }
 		template <class T> __attribute__((noinline)) int of(T a) { return a.a_b; }
-		int main() { return (t{1} | t{2}) + t{1} * t{0} + of(t{0}) - 3; }
+		__attribute__((noinline)) int a$and$b(t a) { return a.a_b; }
+		int main() { return (t{1} | t{2}) + t{1} * t{0} + of(t{0}) + a$and$b(t{0}) - 3; }
 	END
 	g++ -O2 -finstrument-functions -o names names.cc
 	fxtrun -o names.fxt ./names 2>/dev/null
@@ -110,7 +111,7 @@ in_ci()
 			import csv
 			import re
 			def cells(line):
-			    assert not re.search(r"(?<!\\)[*_<>`]", line), line
+			    assert not re.search(r"(?<!\\)[*_<>`$]", line), line
 			    return [re.sub(r"\\(.)", r"\1", cell).strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
 			for table, page in (("table.csv", "page.md"), ("diff.csv", "diff.md")):
 			    blocks = [block.splitlines() for block in open(page).read().split("\n\n") if block.startswith("|")]
