@@ -73,6 +73,11 @@ static bool input_number(
 	return true;
 }
 
+static bool input_is_of_mpi(struct input_reader *reader, const struct fxt_view *view)
+{
+	return fxt_span_is(fxt_tables_text(&reader->tables, view->event.category), "mpi");
+}
+
 /* Of the numbers in a mark, so that their sums are numbers too. */
 #define MARK_MAX (INT64_MAX / 8)
 
@@ -82,7 +87,7 @@ static void input_on_mark(struct input_reader *reader, const struct fxt_view *vi
 	struct fxt_merge_clock *clock = reader->clock;
 	struct fxt_merge_mark mark;
 
-	if (!fxt_span_is(fxt_tables_text(&reader->tables, view->event.category), "mpi") ||
+	if (!input_is_of_mpi(reader, view) ||
 	        !fxt_span_is(fxt_tables_text(&reader->tables, view->event.name), "clock") ||
 	        !input_number(reader, view, "run", (int64_t *)&mark.run) ||
 	        !input_number(reader, view, "monotonic_ns", &mark.monotonic_ns) ||
@@ -104,7 +109,7 @@ static void input_on_event(struct input_reader *reader, const struct fxt_view *v
 	if (type == FXT_EVENT_INSTANT)
 		input_on_mark(reader, view);
 	else if ((type == FXT_EVENT_FLOW_BEGIN || type == FXT_EVENT_FLOW_END) &&
-	         view->event.extra & FXT_JOB_FLOW)
+	         view->event.extra & FXT_JOB_FLOW && input_is_of_mpi(reader, view))
 		fxt_merge_messages_add(reader->messages, view->event.extra, type == FXT_EVENT_FLOW_END,
 		        view->event.ticks, reader->number);
 }
