@@ -165,6 +165,27 @@ static void flame_take_off_cpu(struct fxt_paths *paths)
 		paths->items[paths->items[i].parent].self -= paths->items[i].off;
 }
 
+/* The tracer's own waits are no time of the program: they are no boxes, and not in those
+ * around them. Calls are without them already (fxt_own_time()). */
+static void flame_take_off_waits(struct fxt_flame_tree *tree)
+{
+	struct fxt_paths *paths = &tree->paths;
+	uint64_t *waited = fxt_allocate(paths->count * sizeof(*waited)); /* by node, inside it */
+
+	for (size_t i = paths->count; i-- > 1;) {
+		struct fxt_path *path = &paths->items[i];
+
+		if (path->kind == FXT_PATH_OTHER && path->name == tree->scan.waited_name) {
+			waited[i] = path->total;
+			path->total = path->self = 0;
+		} else if (path->kind == FXT_PATH_OTHER) {
+			path->total -= waited[i] < path->total ? waited[i] : path->total;
+		}
+		waited[path->parent] += waited[i];
+	}
+	free(waited);
+}
+
 /* Reads the calls of a scanned trace. Returns false if not all of it could be read
  * again. */
 static bool flame_read_calls(struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted,
@@ -179,7 +200,9 @@ static bool flame_read_calls(struct fxt_flame_tree *tree, const struct fxt_flame
 
 		path->self = path->kind == FXT_PATH_CALL ? path->calls : 0;
 	}
-	if (times)
+	if (wanted->cost == FXT_FLAME_TIME)
+		flame_take_off_waits(tree);
+	if (wanted->cost == FXT_FLAME_OFF_CPU)
 		flame_take_off_cpu(&tree->paths);
 	flame_name_groups(tree, wanted->by_thread);
 	return complete;
@@ -202,14 +225,13 @@ static int flame_scan(struct fxt_flame_tree *tree, const char *name, const struc
 		fxt_scan_free(&tree->scan);
 		return FXT_FAILED;
 	}
-	if (asks_switches)
-		fxt_thread_times_finish(&times, &tree->scan);
+	fxt_thread_times_finish(&times, &tree->scan);
 	tree->lacks_switches = asks_switches && !times.has_switches;
 	tree->tables = &tree->scan.tables;
 	tree->records_lost = tree->scan.records_lost + tree->scan.records_overwritten;
 	tree->is_finished = tree->scan.state.is_finished;
 	tree->is_recovered = tree->scan.state.is_finished == FXT_ARCHIVE_RECOVERED;
-	*complete = flame_read_calls(tree, wanted, asks_switches ? &times : NULL);
+	*complete = flame_read_calls(tree, wanted, &times);
 	fxt_thread_times_free(&times);
 	return FXT_DONE;
 }

@@ -352,7 +352,7 @@ known_by_name()
 	diff <(cut -f1 waits) <(cut -f1 drawn)
 }
 
-@test "the tracer's own waits are in no call's total: report and tree agree with the independent decoder" {
+@test "the tracer's own waits are in no call's total: report, tree and flame graph agree with the independent decoder" {
 	loaded --buffer-size=256K 4 20000 pause
 	# By function: the time of its calls, less the waits inside them. Each sum is rounded down.
 	decode paths trace.fxt | awk -F'\t' '
@@ -365,6 +365,10 @@ known_by_name()
 	for sums in reported drawn; do
 		join -t "$(printf '\t')" expected $sums | awk -F'\t' '($2 - $3) ^ 2 > 100 ^ 2 { print; bad = 1 } END { exit bad || NR == 0 }'
 	done
+	decode paths trace.fxt >paths
+	fxt flamegraph -o flame.svg trace.fxt
+	python3 "$root/tests/e2e/flames.py" time flame.svg paths
+	fails grep -q 'fxt: waited' flame.svg
 }
 
 @test "the slowest calls are those without the tracer's own waits: slow, why and the page agree with the independent decoder" {

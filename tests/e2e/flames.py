@@ -28,6 +28,8 @@ def true_costs(cost, path):
             is_call, name, calls = fields[2] == "function", fields[3], int(fields[4])
             value = (calls if is_call else 0) if cost == "calls" else int(fields[7])
         names = name.split(";")
+        if names[-1] == "fxt: waited":  # no time of the program's
+            continue
         sums = own[";".join(reversed(names)) if cost == "self" else name]
         sums[0] += value
         sums[1] += calls
