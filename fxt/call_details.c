@@ -69,8 +69,12 @@ static void call_details_on_death(
 
 static void call_details_begin(void *state)
 {
-	fxt_call_details_free(state);
-	fxt_call_details_init(state);
+	struct fxt_call_details *m = state;
+	bool follows_flows = m->follows_flows;
+
+	fxt_call_details_free(m);
+	fxt_call_details_init(m);
+	m->follows_flows = follows_flows;
 }
 
 static void call_details_record(
@@ -81,7 +85,8 @@ static void call_details_record(
 	fxt_timeline_record(&m->timeline, t, view);
 	fxt_faults_record(&m->faults, t, view);
 	fxt_waits_record(&m->waits, t, view, offset);
-	fxt_hops_record(&m->hops, t, view);
+	if (m->follows_flows)
+		fxt_hops_record(&m->hops, t, view);
 	call_details_on_death(m, t, view);
 }
 

@@ -31,7 +31,8 @@ struct fxt_call_details {
 	struct fxt_timeline timeline;
 	struct fxt_faults faults;
 	struct fxt_waits waits;
-	struct fxt_hops hops;
+	bool follows_flows;          /* set before the scan: `hops` is wanted */
+	struct fxt_hops hops;        /* keeps each event of a flow */
 	const struct fxt_values *by; /* set before the search: the slowest call of each value; or
 	                                NULL */
 	struct fxt_slowest slowest;  /* set after the search */

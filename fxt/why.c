@@ -208,6 +208,7 @@ int fxt_command_why(int argc, char **argv)
 		return FXT_FAILED;
 	optind++;
 	fxt_call_details_init(&c->details);
+	c->details.follows_flows = true;
 	int status = fxt_each_scan(argc, argv, &c->wanted, why_answer, c);
 
 	fxt_call_details_free(&c->details);
