@@ -27,9 +27,9 @@ struct fxt_merge_input {
 	unsigned first_cpu; /* the new number of its CPU 0 */
 };
 
-/* Reads an input whose archive is open, sets the other fields of it and of `clock`,
- * except names, and adds its messages as those of trace `number`. Returns 0, or -1 with one line in error[error_bytes] if the trace has
- * clocks of several rates. */
+/* Reads an input whose archive is open, sets the other fields of it and of `clock`, except
+ * names, and adds its messages as those of trace `number`. Returns 0, or -1 with one line in
+ * error[error_bytes] if the trace has clocks of several rates. */
 int fxt_merge_read(struct fxt_merge_input *input, struct fxt_merge_clock *clock,
         struct fxt_merge_messages *messages, uint32_t number, char *error, size_t error_bytes);
 

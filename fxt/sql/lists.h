@@ -1,6 +1,6 @@
 /*
- * The tables that are lists (tables.h): functions, sums of calls, threads, processes, the trace as a
- * whole, blocks of the heap, modules, and names of other objects.
+ * The tables that are lists (tables.h): functions, sums of calls, threads, processes, the
+ * trace as a whole, blocks of the heap, modules, and names of other objects.
  */
 #ifndef FXT_FXT_SQL_LISTS_H
 #define FXT_FXT_SQL_LISTS_H

@@ -48,8 +48,8 @@ struct fxt_query_filter {
  * Returns NULL, or the fault of the value as half a sentence. */
 const char *fxt_query_filter_set(struct fxt_query_filter *query, enum fxt_choose what, const char *value);
 
-/* Takes the key of --by: for "arg:NAME" chooses the events with that argument, and returns its
- * name; else NULL. */
+/* Takes the key of --by: for "arg:NAME" chooses the events with that argument, and returns
+ * its name; else NULL. */
 const char *fxt_query_filter_by(struct fxt_query_filter *query, const char *key);
 
 /* Whether everything is chosen. */

@@ -25,20 +25,20 @@ struct fxt_async_group {
 };
 
 struct fxt_asyncs {
-	struct fxt_async_span *spans; /* by group, and in it by process, id and start */
+	struct fxt_async_span *spans; /* by group, and in it by process and id */
 	size_t count, room;
 	struct fxt_async_group *groups;
 	size_t group_count, group_room;
 	uint64_t ends_without_begin;
 };
 
-/* Reads the spans that the scan's filter shows, each by its begin; a span that reaches out of
- * the filter's time has the part inside. Returns false if not all of the file could be read
- * again. A trace without async events is not read. */
+/* Reads the spans that the scan's filter shows, each by its begin; a span that reaches out
+ * of the filter's time has the part inside. Returns false if not all of the file could be
+ * read again. A trace without async events is not read. */
 bool fxt_asyncs_read(struct fxt_asyncs *asyncs, const struct fxt_scan *scan);
 
-/* Adds the spans with wanted[name] to sums by group, or by key 1 if by_group is false. NULL:
- * all are wanted. */
+/* Adds the spans with wanted[name] to sums by group, or by key 1 if by_group is false.
+ * NULL: all are wanted. */
 void fxt_asyncs_sum(
         const struct fxt_asyncs *asyncs, const bool *wanted, bool by_group, struct fxt_functions *sums);
 

@@ -1,6 +1,7 @@
 /*
  * Makes groupings (functions.h) of calls, for one trace: by function, by the origin of the
- * function, by thread or process, by the value of an argument, or by caller. Also gives the names of their keys.
+ * function, by thread or process, by the value of an argument, or by caller. Also gives the
+ * names of their keys.
  */
 #ifndef FXT_READER_GROUPS_H
 #define FXT_READER_GROUPS_H
@@ -34,9 +35,9 @@ struct fxt_groups {
 };
 
 /*
- * Makes a grouping. `of` has the functions for CALLERS or CALLEES; `argument` is the
- * name for ARGUMENT, and calls without it should be hidden (fxt_query_filter_by()). Returns 0, or -1 with
- * one line in error[error_bytes]: there are no such functions.
+ * Makes a grouping. `of` has the functions for CALLERS or CALLEES; `argument` is the name
+ * for ARGUMENT, and calls without it should be hidden (fxt_query_filter_by()). Returns 0, or
+ * -1 with one line in error[error_bytes]: there are no such functions.
  */
 int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum fxt_group group,
         const struct fxt_patterns *of, const char *argument, char *error, size_t error_bytes);

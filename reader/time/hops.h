@@ -44,8 +44,8 @@ void fxt_hops_record(struct fxt_hops *hops, struct fxt_tables *t, const struct f
 
 /* Finds the way of the first flow that has an event in a slice, through all threads,
  * whatever the scan's filter shows. Without such a flow, or if it has a single slice, there
- * are no hops; of a longer way, the first FXT_HOPS_MAX events count. The parts and waits of the hops sum to end - start. Returns false if not all
- * of the file could be read again. */
+ * are no hops; of a longer way, the first FXT_HOPS_MAX events count. The parts and waits of
+ * the hops sum to end - start. Returns false if not all of the file could be read again. */
 bool fxt_hops_find(struct fxt_hops *hops, const struct fxt_scan *scan, const struct fxt_slice *slice);
 
 void fxt_hops_free(struct fxt_hops *hops);

@@ -37,9 +37,9 @@ static inline uint64_t fxt_own_time(struct fxt_interval_reader *waited, const st
 	                                : time;
 }
 
-/* Reads the waits for the tracer that the scan's filter chooses. A scan is enough for that, and
- * no listener is needed. Returns their number, and in *time their sum. The caller frees them
- * with fxt_intervals_free(). */
+/* Reads the waits for the tracer that the scan's filter chooses. A scan is enough for that,
+ * and no listener is needed. Returns their number, and in *time their sum. The caller frees
+ * them with fxt_intervals_free(). */
 uint64_t fxt_waited_read(struct fxt_intervals *waited, const struct fxt_scan *scan, uint64_t *time);
 
 /* The struct must not move until it is freed. */
