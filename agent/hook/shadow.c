@@ -362,8 +362,9 @@ static bool shadow_is_recorded(const struct fxt_thread_writer *writer, const str
 	const uint64_t *first =
 	        (const uint64_t *)(uintptr_t)(writer->chunk + sizeof(struct fxt_chunk_header));
 
-	for (int words = FXT_CALL_WORDS; writer->chunk && words <= (int)FXT_WAIT_WORDS; words++)
-		if (end - first >= words && fxt_record_words(end[-words]) == (size_t)words &&
+	for (int words = FXT_CALL_WORDS;
+	        writer->chunk && words <= (int)FXT_RECORD_MAX_WORDS && words <= end - first; words++)
+		if (fxt_record_words(end[-words]) == (size_t)words &&
 		        fxt_record_type(end[-words]) == FXT_RECORD_EVENT && end[1 - words] == newest->start)
 			return true;
 	return false;

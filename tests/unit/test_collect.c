@@ -5,6 +5,7 @@
  * touch a byte outside of the two mappings (which lie between pages that fault).
  */
 #include "caller.h"
+#include "writer/format/inherited.h"
 
 #define KIB UINT64_C(1024)
 
@@ -480,6 +481,43 @@ static void records_after_the_end(void **state)
 		}
 }
 
+/* A thread dies after it has committed the record of its newest call, and before it takes the
+ * call's frame away: the call is there once, however long its arguments made the record. */
+static void recorded_but_still_open(void **state)
+{
+	static const size_t lengths[] = {1, 20 * 8, 1000, 8000};
+	static char text[8000];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		struct fxt_argument argument = fxt_argument_string(
+		        fxt_string_inline("arg1", 4), fxt_string_inline(text, lengths[i]));
+		uint64_t record[1100];
+		const struct fxt_frame *newest;
+		struct caller caller;
+		struct rig rig;
+		size_t words;
+
+		rig_begin(&rig, FXT_STREAMING, 64 * KIB, FXT_ON_FULL_DROP);
+		caller_attach(&caller, &rig.e);
+		enter(&caller, FUNCTION(1));
+		enter(&caller, FUNCTION(2));
+		newest = (const struct fxt_frame *)(uintptr_t)caller.slot->top - 1;
+		words = fxt_put_event(record, 1100, FXT_EVENT_DURATION_COMPLETE,
+		        fxt_thread_index(caller.slot->thread_index), fxt_string_index(FXT_KNOWN_FUNCTION),
+		        fxt_string_index((uint32_t)fxt_frame_index(newest->function)), newest->start,
+		        &argument, 1, arch_counter());
+		store_relaxed(&caller.writer->busy, FXT_SLOW_PATH);
+		assert_true(words > 0 && fxt_chunk_write(&rig.e, caller.writer, record, words));
+		store_relaxed(&caller.writer->busy, FXT_IDLE);
+		rig_collect(&rig, FXT_ENDED_BY_SIGNAL);
+		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, 0), 1);
+		assert_int_equal(trace_count(&rig.trace, EVENT_OPEN_CALL, 0), 1);
+		rig_end(&rig);
+	}
+}
+
 /* ---- whatever else ---- */
 
 #define MUTATIONS 24000
@@ -620,6 +658,7 @@ int main(void)
 	        cmocka_unit_test(errors_of_the_receiver),
 	        cmocka_unit_test(endings),
 	        cmocka_unit_test(records_after_the_end),
+	        cmocka_unit_test(recorded_but_still_open),
 	        cmocka_unit_test(mutations),
 	        cmocka_unit_test(overwritten_without_room),
 	};

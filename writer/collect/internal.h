@@ -30,19 +30,18 @@ struct fxt_slot_note {
  */
 #define RACING __attribute__((no_sanitize("thread")))
 
-/* The longest record that a thread writes in one step with its own note of it: a wait. */
-#define FXT_LAST_RECORD_WORDS FXT_WAIT_WORDS
-
 /*
  * Whether the record that ends at `end` in the trace buffer is the one that began at
  * `start`, which would then be shown twice. A thread commits a record first; then it takes
  * the call's frame off its shadow stack, or clears the loss that the record shows. If it
  * dies in between, both are there. Starts are unique on a thread, so the start identifies
- * the record.
+ * the record. With its arguments, the record of a call or a span may have any length; records
+ * of more than `most` words are not looked for.
  */
-static RACING inline bool fxt_is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
+static RACING inline bool fxt_is_last_record(
+        const uint8_t *buffer, uint64_t end, uint64_t start, uint64_t most)
 {
-	for (uint64_t words = FXT_CALL_WORDS; words <= FXT_LAST_RECORD_WORDS; words++) {
+	for (uint64_t words = FXT_CALL_WORDS; words <= most; words++) {
 		if (end < sizeof(struct fxt_buffer_header) + words * 8)
 			return false;
 		const uint64_t *record = (const uint64_t *)(buffer + end) - words;

@@ -88,10 +88,12 @@ static int snapshot_copy_slot(struct fxt_snapshot *s, const uint8_t *buffer, str
 	if (from > to || to > s->buffer_bytes || to % 8 != 0)
 		return EPROTO;
 	/* A call inside a call that has ended has ended too; it has no record if it was
-	 * elided. */
+	 * elided. Long records are looked for once: only the newest call can have had its
+	 * record when the top was read. */
 	while (kept < stack.frames && frames[kept].start <= now &&
 	        !snapshot_is_recorded(buffer, from, to, frames[kept].start) &&
-	        !fxt_is_last_record(buffer, from, frames[kept].start))
+	        !fxt_is_last_record(buffer, from, frames[kept].start,
+	                kept + 1 < stack.frames ? FXT_WAIT_WORDS : FXT_RECORD_MAX_WORDS))
 		kept++;
 	copy->committed = after;
 	/* A stalled thread's late call may lie beyond the data of its buffer, if that is

@@ -215,7 +215,8 @@ static void unfinished_emit_overwritten(
 static bool unfinished_is_last_record(
         const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
 {
-	return fxt_is_last_record(c->buffer, fxt_collect_offset(c, slot->committed), start);
+	return fxt_is_last_record(
+	        c->buffer, fxt_collect_offset(c, slot->committed), start, FXT_RECORD_MAX_WORDS);
 }
 
 /* Whether the newest call, which began at `start`, has its record, or is elided and
@@ -309,11 +310,15 @@ static void unfinished_find_frames(
 	slot->open = stack.frames;
 }
 
+/* The longest record of a call, with its arguments. Longer ones are not looked for: among more
+ * words, one is more likely to look like the beginning of a record. */
+#define SLICE_WORDS 128
+
 /* Returns the end of the slice with a record that ends at `end` in the trace buffer; 0:
  * that is no slice. */
 static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
 {
-	for (uint64_t words = FXT_CALL_WORDS; words <= FXT_LAST_RECORD_WORDS; words++) {
+	for (uint64_t words = FXT_CALL_WORDS; words <= SLICE_WORDS; words++) {
 		if (end < sizeof(struct fxt_buffer_header) + words * 8)
 			break;
 		const uint64_t *record = (const uint64_t *)(c->buffer + end) - words;
