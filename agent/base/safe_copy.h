@@ -1,19 +1,33 @@
 /*
  * Copies memory to which a pointer of the program's leads, wherever that is. The kernel reads
- * it (process_vm_readv) and reports what is not mapped. A process that may make no system call
- * copies nothing.
+ * it (process_vm_readv) and reports what is not mapped [0.5 us]. A process that may make no
+ * system call copies nothing.
  */
 #ifndef FXT_AGENT_SAFE_COPY_H
 #define FXT_AGENT_SAFE_COPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies up to `bytes` bytes, at most 64 KB, and returns how many could be read. */
+/* Texts that have less room than this are not copied. */
+#define AGENT_TEXT_LEAST 8
+
+/* Copies up to `bytes` bytes, at most a page, and returns how many could be read. */
 size_t agent_copy(uint64_t address, void *to, size_t bytes);
 
-/* Copies a text of up to `room` bytes, without its end. Returns its bytes; -1: it cannot be
- * read. */
-long agent_copy_text(uint64_t address, char *to, size_t room);
+/*
+ * Puts a text into `to` as a trace may have it: valid UTF-8 (writer/format/escape.h), and "..."
+ * behind it if it does not fit, or if it is the beginning of a longer one (`is_cut`). `room` is
+ * at least AGENT_TEXT_LEAST. Returns the bytes written.
+ */
+size_t agent_text_put(char *to, size_t room, const char *text, size_t bytes, bool is_cut);
+
+/*
+ * Puts the text at an address into `to` in the same way. A zero byte ends it, or the end of its
+ * array, after `limit` bytes; 0: there is none. `room` is at most a page; this much of the stack
+ * is taken. Returns the bytes written; -1: it cannot be read.
+ */
+long agent_copy_text(uint64_t address, size_t limit, char *to, size_t room);
 
 #endif

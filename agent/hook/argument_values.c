@@ -2,32 +2,24 @@
  * fault, whatever the program passes. */
 #include "argument_values.h"
 #include <string.h>
-#include <sys/uio.h>
+#include "agent/base/safe_copy.h"
 #include "said_names.h"
 #include "writer/format/encode.h"
-#include "writer/format/escape.h"
 
-#define PAGE       UINT64_C(4096)
-#define TEXT_BYTES AGENT_ARGUMENT_TEXT_BYTES
+#define PAGE UINT64_C(4096)
+
+/* The longest text, and the mark behind it. */
+#define TEXT_ROOM (AGENT_ARGUMENT_TEXT_BYTES + 3)
 
 /* ---- memory ---- */
 
-/* Copies up to `bytes` bytes, two pages at most, and returns how many could be read. */
-static size_t value_copy(uint64_t address, void *to, size_t bytes)
+/* Whether a word is in the page of the call's return address, so that it can be read at once.
+ * The stack may end above this page: the user may ask for arguments that the function does not
+ * have. */
+static bool value_is_beside(const struct agent_registers *registers, uint64_t address)
 {
-	uint64_t first = PAGE - address % PAGE;
-	struct iovec local = {to, bytes}, remote[2];
-	long count;
-
-	if (load_relaxed(&sys_confinement) != SYS_FREE || address + bytes < address)
-		return 0;
-	if (first > bytes)
-		first = bytes;
-	remote[0] = (struct iovec){(void *)(uintptr_t)address, first};
-	remote[1] = (struct iovec){(void *)(uintptr_t)(address + first), bytes - first};
-	count = sys_call6(
-	        SYS_process_vm_readv, sys_getpid(), (long)&local, 1, (long)remote, bytes > first ? 2 : 1, 0);
-	return count > 0 ? (size_t)count : 0;
+	return (registers->frame - sizeof(address)) / PAGE == address / PAGE &&
+	       address / PAGE == (address + sizeof(address) - 1) / PAGE;
 }
 
 /* The value's word: it is in a register, or the steps lead to it. False: it cannot be
@@ -53,9 +45,9 @@ static bool value_word(
 		*word = registers->vector[2 * value->number];
 		break;
 	case FXT_VALUE_STACK:
-		/* The caller's frame, and so a part of the stack: no need to ask the kernel. */
 		*word = registers->frame + (uint64_t)(int64_t)value->offset;
-		if (value->steps) {
+		if (value->steps &&
+		        value_is_beside(registers, *word + (uint64_t)(int64_t)value->offsets[0])) {
 			memcpy(word, (const void *)(uintptr_t)(*word + (uint64_t)(int64_t)value->offsets[0]),
 			        sizeof(*word));
 			step = 1;
@@ -71,7 +63,7 @@ static bool value_word(
 		uint64_t address = *word + (uint64_t)(int64_t)value->offsets[step];
 
 		*word = 0;
-		if (value_copy(address, word, bytes) != bytes)
+		if (agent_copy(address, word, bytes) != bytes)
 			return false;
 	}
 	*word += (uint64_t)(int64_t)value->last;
@@ -80,71 +72,19 @@ static bool value_word(
 
 /* ---- texts ---- */
 
-/* A text as it is recorded: valid UTF-8 (writer/format/escape.h), and cut to what the mark
- * leaves room for. */
-struct value_text {
-	char bytes[TEXT_BYTES + 3];
-	size_t count;
-};
-
-/* `is_cut`: the program's text goes on behind these bytes. */
-static void text_take(struct value_text *text, const char *bytes, size_t count, bool is_cut)
-{
-	size_t at = 0;
-
-	text->count = 0;
-	while (at < count) {
-		size_t size = fxt_character_bytes(bytes + at, count - at), grown;
-
-		if (!size && is_cut && count - at < 4) /* part of a character, perhaps */
-			break;
-		size = size ? size : 1;
-		grown = fxt_escape(text->bytes + text->count, TEXT_BYTES - text->count, bytes + at, size);
-		if (!grown)
-			break;
-		text->count += grown;
-		at += size;
-	}
-	if (is_cut || at < count) {
-		memcpy(text->bytes + text->count, "...", 3);
-		text->count += 3;
-	}
-}
-
-static void text_unknown(struct value_text *text)
-{
-	text->bytes[0] = '?';
-	text->count = 1;
-}
-
-/* A text that a zero byte ends, or the end of its array. */
-static void text_read(struct value_text *text, uint64_t address, size_t limit)
-{
-	char bytes[TEXT_BYTES + 1];
-	size_t wanted = limit && limit < sizeof(bytes) ? limit : sizeof(bytes);
-	size_t read = value_copy(address, bytes, wanted), count = strnlen(bytes, read);
-
-	if (count < read || (limit && read == limit))
-		text_take(text, bytes, count, false);
-	else if (read == wanted)
-		text_take(text, bytes, TEXT_BYTES, true);
-	else
-		text_unknown(text); /* it ends where nothing can be read */
-}
-
 /* libstdc++'s std::string begins with its address and its length. */
-static void text_read_string(struct value_text *text, uint64_t address)
+static long text_read_string(char to[TEXT_ROOM], uint64_t address)
 {
-	char bytes[TEXT_BYTES];
+	char bytes[AGENT_ARGUMENT_TEXT_BYTES];
 	uint64_t words[2];
 	size_t count;
 
-	text_unknown(text);
-	if (value_copy(address, words, sizeof(words)) != sizeof(words))
-		return;
+	if (agent_copy(address, words, sizeof(words)) != sizeof(words))
+		return -1;
 	count = words[1] < sizeof(bytes) ? words[1] : sizeof(bytes);
-	if (count == 0 || value_copy(words[0], bytes, count) == count)
-		text_take(text, bytes, count, count < words[1]);
+	if (count && agent_copy(words[0], bytes, count) != count)
+		return -1;
+	return (long)agent_text_put(to, TEXT_ROOM, bytes, count, count < words[1]);
 }
 
 /* ---- arguments ---- */
@@ -221,21 +161,21 @@ size_t agent_argument_encode(const struct agent_argument_plan *of, const struct 
 {
 	struct fxt_string name = value_name(of, value);
 	struct fxt_argument argument;
-	struct value_text text;
+	char text[TEXT_ROOM];
 	const char *enumerator;
 	uint64_t word;
 	size_t words;
+	long bytes;
 	bool is_text = value->type == FXT_VALUE_TEXT || value->type == FXT_VALUE_STRING;
 
 	if (!value_word(value, registers, &word) || (!is_text && !value->bytes)) {
 		argument = fxt_argument_string(name, fxt_string_inline("?", 1));
 	} else if (is_text && word) {
-		if (value->type == FXT_VALUE_TEXT)
-			text_read(&text, word, value->limit);
-		else
-			text_read_string(&text, word);
-		argument = fxt_argument_string(
-		        name, text.count ? fxt_string_inline(text.bytes, text.count) : fxt_string_empty());
+		bytes = value->type == FXT_VALUE_TEXT ? agent_copy_text(word, value->limit, text, TEXT_ROOM)
+		                                      : text_read_string(text, word);
+		argument = fxt_argument_string(name, bytes < 0 ? fxt_string_inline("?", 1)
+		                                     : bytes   ? fxt_string_inline(text, (size_t)bytes)
+		                                               : fxt_string_empty());
 	} else if (value->type == FXT_VALUE_ENUM &&
 	           (enumerator = value_enumerator(of, value, (int64_t)word))) {
 		argument = fxt_argument_string(name, fxt_string_inline(enumerator, strlen(enumerator)));

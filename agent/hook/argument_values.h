@@ -1,8 +1,7 @@
 /*
  * Reads the values of arguments and results, and encodes them as arguments of a record. A
- * pointer of the program's may lead anywhere, so memory is read by the kernel
- * (process_vm_readv), which reports what is not mapped. A process that may make no system
- * call has "?" for values that lie in memory.
+ * pointer of the program's may lead anywhere, so memory is read by agent/base/safe_copy.h. A
+ * value that cannot be read is "?".
  */
 #ifndef FXT_AGENT_ARGUMENT_VALUES_H
 #define FXT_AGENT_ARGUMENT_VALUES_H

@@ -138,12 +138,13 @@ static struct fxt_trace_value value_number(uint32_t type, uint64_t word)
 /* Copies a text. Those that cannot be read are "?". */
 static struct fxt_trace_value value_of_text(struct site *s, uint64_t address)
 {
+	size_t room = TEXT_BYTES - s->text_bytes;
 	char *to = s->texts + s->text_bytes;
 	long bytes;
 
 	if (!address)
 		return value_number(FXT_TRACE_NULL, 0);
-	bytes = agent_copy_text(address, to, TEXT_BYTES - s->text_bytes);
+	bytes = room < AGENT_TEXT_LEAST ? -1 : agent_copy_text(address, 0, to, room);
 	if (bytes < 0)
 		return value_text("?", 1);
 	s->text_bytes += (size_t)bytes;

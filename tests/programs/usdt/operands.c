@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/sdt.h>
 
 #define NOINLINE __attribute__((noinline))
@@ -41,6 +43,15 @@ NOINLINE void texts(const char *text, const char *none, const char *wild)
 	printf("instant\tunit\ttexts\targ1=string:%s\targ2=null\targ3=string:?\n", text);
 }
 
+/* Texts that are no UTF-8, have no end that can be read, and are too long: all texts of a probe
+ * have 1 KB. */
+NOINLINE void odd_texts(const char *bad, const char *endless, const char *large)
+{
+	STAP_PROBE3(unit, odd, bad, endless, large);
+	printf("instant\tunit\todd\targ1=string:a\\xffb\targ2=string:?\targ3=string:%.*s...\n", 1024 - 6 - 3,
+	        large);
+}
+
 /* Everything in registers at once, and used behind the probe. */
 NOINLINE long busy(long a, long b, long c, long d, long e, long f)
 {
@@ -69,12 +80,19 @@ NOINLINE int work(int n)
 
 int main(int argc, char **argv)
 {
+	static char large[3000];
+	const char *volatile bad = "a\377b", *volatile full = large; /* no constants */
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int array[4] = {1, -2, 3, -4}, times = argc > 1 ? atoi(argv[1]) : 4;
 	long sum = 0;
 
+	memset(large, 'x', sizeof(large) - 1);
+	memset(page, 'p', 4096);
+	mprotect(page + 4096, 4096, PROT_NONE);
 	for (int i = 0; i < times; i++) {
 		numbers(i - 1, (long)i << 33 | 0x8080, (unsigned char)(200 + i), array, i & 3);
 		texts(i & 1 ? "odd" : "even and longer", NULL, (const char *)0x10);
+		odd_texts(bad, page + 4090, full);
 		sum += busy(i, 2 * i, -3 * i, 4L << i, 5 * i, -6 * i);
 		sum += work(i);
 	}
