@@ -150,7 +150,9 @@ struct agent_argument_cell *agent_arguments_of(
 	if (!cell || cell->start != frame->start || cell->generation != agent_engine.generation)
 		return NULL;
 	cell->start = 0;
-	if (is_abandoned)
+	/* The module of a call that ends with others may be gone, and its plan. */
+	if (is_abandoned ||
+	        agent_arguments_planned(frame->function >> FXT_FRAME_INDEX_BITS).call != cell->planned.call)
 		return cell;
 	if (is_frame_of(frame, (const void *)(uintptr_t)agent_self.result.function)) {
 		registers.general = general;

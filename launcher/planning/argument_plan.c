@@ -371,6 +371,34 @@ static void making_add_parameters(
 	}
 }
 
+/* Whether clang may have compiled a function with optimization. Without, each parameter has a
+ * place in the frame. */
+static bool function_is_optimized_by_clang(struct function *f)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+	const char *producer =
+	        dwarf_diecu(&f->die, &unit, NULL, NULL) && dwarf_attr(&unit, DW_AT_producer, &attribute)
+	                ? dwarf_formstring(&attribute)
+	                : NULL;
+
+	if (producer && !strstr(producer, "clang"))
+		return false;
+	for (size_t i = 0; i < f->count; i++)
+		if (f->parameters[i].location != IN_FRAME)
+			return true;
+	return f->count == 0;
+}
+
+/* Whether a function returns what its debug information says. Compilers remove results that no
+ * caller uses: gcc in a clone, clang in any local function. */
+static bool function_has_result(struct function *f)
+{
+	if (!f->symbol || strchr(f->symbol->name, '.'))
+		return false;
+	return !f->symbol->is_local || !function_is_optimized_by_clang(f);
+}
+
 static void making_add_result(struct making *m, struct function *f)
 {
 	struct fxt_planned_value value = {.is_result = 1};
@@ -380,7 +408,7 @@ static void making_add_result(struct making *m, struct function *f)
 	if (!tag)
 		return;
 	fxt_result_place(&type, tag, &value);
-	if (!fxt_type_is_shown(&type, tag, &value))
+	if (!function_has_result(f) || !fxt_type_is_shown(&type, tag, &value))
 		value.source = FXT_VALUE_NOWHERE;
 	making_enumerate(m, &type, &value);
 	making_add(m, f->entry, BY_DEBUG_INFORMATION, value, "return");

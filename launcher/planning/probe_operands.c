@@ -38,9 +38,12 @@ static uint8_t register_number(const char *name, uint8_t *shift)
 
 /* ---- symbols ---- */
 
+/* The address of the symbol of that name. False: there is none, or several have the name, as
+ * static variables of different sources may. */
 static bool symbol_find(Elf *elf, const char *name, uint64_t *address, bool *is_of_thread)
 {
 	Elf_Scn *section = NULL;
+	bool is_found = false;
 
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
@@ -61,12 +64,14 @@ static bool symbol_find(Elf *elf, const char *name, uint64_t *address, bool *is_
 			its = elf_strptr(elf, header.sh_link, symbol.st_name);
 			if (!its || strcmp(its, name) != 0)
 				continue;
+			if (is_found && *address != symbol.st_value)
+				return false;
+			is_found = true;
 			*address = symbol.st_value;
 			*is_of_thread = GELF_ST_TYPE(symbol.st_info) == STT_TLS;
-			return true;
 		}
 	}
-	return false;
+	return is_found;
 }
 
 /* Reads a sum of numbers and of at most one symbol, such as 8+counter or counter-4. */
@@ -75,8 +80,8 @@ static bool operand_read_sum(Elf *elf, char *text, int64_t *value, bool *has_sym
 	*value = 0;
 	*has_symbol = false;
 	while (*text) {
-		bool is_minus = *text == '-', is_of_thread;
-		uint64_t address;
+		bool is_minus = *text == '-', is_of_thread = false;
+		uint64_t address = 0;
 		char *end, kept;
 
 		if (*text == '+' || *text == '-')

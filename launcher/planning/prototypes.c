@@ -1,4 +1,6 @@
-/* The table of prototypes (prototypes.h). It must have nothing that differs between C libraries. */
+/* The table of prototypes (prototypes.h). It must have nothing that differs between C libraries,
+ * and no argument that a caller may leave out, such as the mode of open(): the register then has
+ * something else. */
 #include "prototypes.h"
 #include <string.h>
 #include "writer/format/c_library.h"
@@ -21,10 +23,10 @@ const struct fxt_prototype fxt_prototypes[] = {
 	{"madvise", "p address,u64 length,i32 advice", "i32"},
 	{"msync", "p address,u64 length,i32 flags", "i32"},
 	/* descriptors */
-	{"open", "s path,i32 flags,u32 mode", "i32"},
-	{"open64", "s path,i32 flags,u32 mode", "i32"},
-	{"openat", "i32 directory,s path,i32 flags,u32 mode", "i32"},
-	{"openat64", "i32 directory,s path,i32 flags,u32 mode", "i32"},
+	{"open", "s path,i32 flags", "i32"},
+	{"open64", "s path,i32 flags", "i32"},
+	{"openat", "i32 directory,s path,i32 flags", "i32"},
+	{"openat64", "i32 directory,s path,i32 flags", "i32"},
 	{"creat", "s path,u32 mode", "i32"},
 	{"close", "i32 fd", "i32"},
 	{"read", "i32 fd,p buffer,u64 count", "i64"},
@@ -43,9 +45,9 @@ const struct fxt_prototype fxt_prototypes[] = {
 	{"fsync", "i32 fd", "i32"},
 	{"fdatasync", "i32 fd", "i32"},
 	{"flock", "i32 fd,i32 operation", "i32"},
-	{"fcntl", "i32 fd,i32 command,i64 value", "i32"},
-	{"fcntl64", "i32 fd,i32 command,i64 value", "i32"},
-	{"ioctl", "i32 fd,x request,p value", "i32"},
+	{"fcntl", "i32 fd,i32 command", "i32"},
+	{"fcntl64", "i32 fd,i32 command", "i32"},
+	{"ioctl", "i32 fd,x request", "i32"},
 	{"dup", "i32 fd", "i32"},
 	{"dup2", "i32 fd,i32 to", "i32"},
 	{"dup3", "i32 fd,i32 to,i32 flags", "i32"},

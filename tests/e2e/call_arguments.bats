@@ -125,3 +125,63 @@ members='handle:r->path,handle:r->inner.name,handle:r->inner.weight,handle:r->co
 	[ "$status" = 125 ]
 	[[ $output = "fxtrun: --returns"* ]]
 }
+
+@test "a local function whose result no caller uses: its result is right, or \"?\"" {
+	local by
+
+	cat >unused.c <<-'END'
+		static volatile int kept;
+		static __attribute__((noinline)) int unused(int a)
+		{
+			int product = a * 7;
+
+			kept += product;
+			kept %= 11;
+			return product;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 100; i++)
+				unused(5);
+			return 0;
+		}
+	END
+	for by in gcc clang; do
+		$by -g -O2 $entries -o program unused.c
+		recorded --returns='unused*'
+		[ "$(arguments | grep -c '^"unused')" = 100 ]
+		arguments | grep '^"unused' | fails grep -v -e 'return="?"' -e 'return=int32:35}'
+	done
+}
+
+@test "by hand, arguments that a function does not have: the end of a small stack does no harm" {
+	cat >small.c <<-'END'
+		#include <sys/mman.h>
+		#include <ucontext.h>
+		static ucontext_t here, there;
+		__attribute__((noinline)) void first(void)
+		{
+			__asm__ volatile("");
+		}
+		static void run(void)
+		{
+			first();
+		}
+		int main(void)
+		{
+			char *stack = mmap(0, 1 << 17, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+			mprotect(stack + (1 << 16), 1 << 16, PROT_NONE);
+			getcontext(&there);
+			there.uc_stack.ss_sp = stack;
+			there.uc_stack.ss_size = 1 << 16;
+			there.uc_link = &here;
+			makecontext(&there, run, 0);
+			swapcontext(&here, &there);
+			return 0;
+		}
+	END
+	gcc -g -O1 $entries -o program small.c
+	recorded --args='first@arg1/x64,arg70/x64'
+	arguments | grep '^"first" {arg1=pointer:0x[0-9a-f]*, arg70="?"}'
+}

@@ -146,3 +146,35 @@ recorded_as_printed()
 	said counts x.fxt >counts
 	diff counts <(printf 'instant\tplugin\tcall\t15\n')
 }
+
+@test "static variables of one name in two sources: a probe has the right one, or \"?\"" {
+	local n
+
+	for n in 1 2; do
+		cat >part$n.c <<-END
+			#include <stdio.h>
+			#include <sys/sdt.h>
+			static int counter = ${n}000;
+			void part$n(void)
+			{
+				STAP_PROBE1(unit, part$n, counter);
+				printf("%d\n", ++counter);
+			}
+		END
+	done
+	cat >main.c <<-'END'
+		void part1(void);
+		void part2(void);
+		int main(void)
+		{
+			part1();
+			part2();
+			return 0;
+		}
+	END
+	cc -O2 -o program main.c part1.c part2.c
+	fxtrun --heap=off --no-sched --usdt='unit:*' -o x.fxt ./program 2>err
+	said events x.fxt | tee events
+	[ "$(grep -c '^instant	unit	part' events)" = 2 ]
+	fails grep -v -e 'arg1=string:?' -e 'part1	arg1=int32:1000' -e 'part2	arg1=int32:2000' events
+}

@@ -8,9 +8,9 @@
 #include "sys.h"
 
 /*
- * The variables of a launcher. A variable named `size` or `name` may be missing if it is
- * NULL here; a rank without its `size` is no rank: Slurm sets SLURM_PROCID in a batch script
- * too, which is one process of no step. PMIx alone does not say how many there are.
+ * The variables of each launcher; NULL: it has none. A rank without its `size` is no rank:
+ * Slurm sets SLURM_PROCID in a batch script too, which is one process of no step. PMIx alone
+ * does not say how many there are.
  */
 static const struct launcher {
 	const char *rank, *size, *name;
@@ -58,11 +58,12 @@ struct fxt_job fxt_job_find(void)
 
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers) && !job.has_rank; i++) {
 		const struct launcher *launcher = &launchers[i];
+		uint32_t rank = 0, size = 0;
 
-		if (!job_number(getenv(launcher->rank), &job.rank) ||
-		        (launcher->size && !job_number(getenv(launcher->size), &job.size)))
+		if (!job_number(getenv(launcher->rank), &rank) ||
+		        (launcher->size && !job_number(getenv(launcher->size), &size)))
 			continue;
-		job.has_rank = true;
+		job = (struct fxt_job){.has_rank = true, .rank = rank, .size = size};
 		job_take_name(&job, launcher);
 		job_take_host(&job);
 	}

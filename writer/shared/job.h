@@ -19,7 +19,7 @@
 #define FXT_JOB_FLOW (UINT64_C(1) << 63)
 
 struct fxt_job {
-	bool has_rank;
+	bool has_rank;       /* else all is 0 */
 	uint32_t rank, size; /* size 0: not known */
 	char host[65];       /* the kernel's limit */
 	char name[64];       /* "": not known; cut if it is longer */
