@@ -114,32 +114,34 @@ CALL(Allreduce, (const void *buffer, void *output, int count, MPI_Datatype type,
 CALL(Gather,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, int root, MPI_Comm comm),
-        (buffer, count, type, output, results, result_type, root, comm), GROUP BYTES ROOT, NOTHING, NOTHING)
+        (buffer, count, type, output, results, result_type, root, comm), GROUP PART(buffer) ROOT, NOTHING,
+        NOTHING)
 CALL(Gatherv,
         (const void *buffer, int count, MPI_Datatype type, void *output, const int results[], const int at[],
                 MPI_Datatype result_type, int root, MPI_Comm comm),
-        (buffer, count, type, output, results, at, result_type, root, comm), GROUP BYTES ROOT, NOTHING,
+        (buffer, count, type, output, results, at, result_type, root, comm), GROUP PART(buffer) ROOT, NOTHING,
         NOTHING)
 CALL(Scatter,
         (const void *buffer, int counts, MPI_Datatype from, void *output, int count, MPI_Datatype type,
                 int root, MPI_Comm comm),
-        (buffer, counts, from, output, count, type, root, comm), GROUP BYTES ROOT, NOTHING, NOTHING)
+        (buffer, counts, from, output, count, type, root, comm), GROUP PART(output) ROOT, NOTHING, NOTHING)
 CALL(Scatterv,
         (const void *buffer, const int counts[], const int at[], MPI_Datatype from, void *output, int count,
                 MPI_Datatype type, int root, MPI_Comm comm),
-        (buffer, counts, at, from, output, count, type, root, comm), GROUP BYTES ROOT, NOTHING, NOTHING)
+        (buffer, counts, at, from, output, count, type, root, comm), GROUP PART(output) ROOT, NOTHING,
+        NOTHING)
 CALL(Allgather,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, MPI_Comm comm),
-        (buffer, count, type, output, results, result_type, comm), GROUP BYTES, NOTHING, NOTHING)
+        (buffer, count, type, output, results, result_type, comm), GROUP PART(buffer), NOTHING, NOTHING)
 CALL(Allgatherv,
         (const void *buffer, int count, MPI_Datatype type, void *output, const int results[], const int at[],
                 MPI_Datatype result_type, MPI_Comm comm),
-        (buffer, count, type, output, results, at, result_type, comm), GROUP BYTES, NOTHING, NOTHING)
+        (buffer, count, type, output, results, at, result_type, comm), GROUP PART(buffer), NOTHING, NOTHING)
 CALL(Alltoall,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, MPI_Comm comm),
-        (buffer, count, type, output, results, result_type, comm), GROUP EACH_BYTES, NOTHING, NOTHING)
+        (buffer, count, type, output, results, result_type, comm), GROUP EACH_PART(buffer), NOTHING, NOTHING)
 CALL(Alltoallv,
         (const void *buffer, const int counts[], const int from[], MPI_Datatype type, void *output,
                 const int results[], const int at[], MPI_Datatype result_type, MPI_Comm comm),
@@ -169,37 +171,37 @@ CALL(Iallreduce,
 CALL(Igather,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, int root, MPI_Comm comm, MPI_Request *request),
-        (buffer, count, type, output, results, result_type, root, comm, request), GROUP BYTES ROOT, NOTHING,
-        POSTED(MPI_NEITHER))
+        (buffer, count, type, output, results, result_type, root, comm, request), GROUP PART(buffer) ROOT,
+        NOTHING, POSTED(MPI_NEITHER))
 CALL(Igatherv,
         (const void *buffer, int count, MPI_Datatype type, void *output, const int results[], const int at[],
                 MPI_Datatype result_type, int root, MPI_Comm comm, MPI_Request *request),
-        (buffer, count, type, output, results, at, result_type, root, comm, request), GROUP BYTES ROOT,
+        (buffer, count, type, output, results, at, result_type, root, comm, request), GROUP PART(buffer) ROOT,
         NOTHING, POSTED(MPI_NEITHER))
 CALL(Iscatter,
         (const void *buffer, int counts, MPI_Datatype from, void *output, int count, MPI_Datatype type,
                 int root, MPI_Comm comm, MPI_Request *request),
-        (buffer, counts, from, output, count, type, root, comm, request), GROUP BYTES ROOT, NOTHING,
+        (buffer, counts, from, output, count, type, root, comm, request), GROUP PART(output) ROOT, NOTHING,
         POSTED(MPI_NEITHER))
 CALL(Iscatterv,
         (const void *buffer, const int counts[], const int at[], MPI_Datatype from, void *output, int count,
                 MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request),
-        (buffer, counts, at, from, output, count, type, root, comm, request), GROUP BYTES ROOT, NOTHING,
-        POSTED(MPI_NEITHER))
+        (buffer, counts, at, from, output, count, type, root, comm, request), GROUP PART(output) ROOT,
+        NOTHING, POSTED(MPI_NEITHER))
 CALL(Iallgather,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, MPI_Comm comm, MPI_Request *request),
-        (buffer, count, type, output, results, result_type, comm, request), GROUP BYTES, NOTHING,
+        (buffer, count, type, output, results, result_type, comm, request), GROUP PART(buffer), NOTHING,
         POSTED(MPI_NEITHER))
 CALL(Iallgatherv,
         (const void *buffer, int count, MPI_Datatype type, void *output, const int results[], const int at[],
                 MPI_Datatype result_type, MPI_Comm comm, MPI_Request *request),
-        (buffer, count, type, output, results, at, result_type, comm, request), GROUP BYTES, NOTHING,
+        (buffer, count, type, output, results, at, result_type, comm, request), GROUP PART(buffer), NOTHING,
         POSTED(MPI_NEITHER))
 CALL(Ialltoall,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, MPI_Comm comm, MPI_Request *request),
-        (buffer, count, type, output, results, result_type, comm, request), GROUP EACH_BYTES, NOTHING,
+        (buffer, count, type, output, results, result_type, comm, request), GROUP EACH_PART(buffer), NOTHING,
         POSTED(MPI_NEITHER))
 CALL(Ialltoallv,
         (const void *buffer, const int counts[], const int from[], MPI_Datatype type, void *output,

@@ -16,6 +16,15 @@
 #define GROUP      mpi_set_comm(&call, comm);
 #define EACH_BYTES mpi_set_bytes(&call, (int64_t)count *(call.comm ? call.comm->size : 1), type);
 #define ROOT       mpi_set_root(&call, root);
+/* The same for a part that may be in place: then it has neither a count nor a type. */
+#define PART(place)                    \
+	if ((place) != MPI_IN_PLACE) { \
+		BYTES                  \
+	}
+#define EACH_PART(place)               \
+	if ((place) != MPI_IN_PLACE) { \
+		EACH_BYTES             \
+	}
 
 /* ---- messages ---- */
 

@@ -43,14 +43,26 @@ void mpi_end(struct mpi_call *call)
 
 /* ---- communicators ---- */
 
+void mpi_keep_comm(struct mpi_comm *comm)
+{
+	if (comm)
+		__atomic_add_fetch(&comm->users, 1, __ATOMIC_RELAXED);
+}
+
+void mpi_drop_comm(struct mpi_comm *comm)
+{
+	if (comm && __atomic_sub_fetch(&comm->users, 1, __ATOMIC_ACQ_REL) == 0)
+		free(comm);
+}
+
 static int comm_is_freed(MPI_Comm comm, int which, void *value, void *context)
 {
 	(void)comm, (void)which, (void)context;
-	free(value);
+	mpi_drop_comm(value);
 	return MPI_SUCCESS;
 }
 
-const struct mpi_comm *mpi_find_comm(MPI_Comm comm)
+struct mpi_comm *mpi_find_comm(MPI_Comm comm)
 {
 	void *found = NULL;
 	int is_there = 0;
@@ -72,6 +84,7 @@ static void comm_note(MPI_Comm comm, int64_t number)
 	ranks = malloc((size_t)size * sizeof(*ranks));
 	if (noted && ranks) {
 		noted->number = number;
+		noted->users = 1;
 		noted->size = size;
 		for (int i = 0; i < size; i++)
 			ranks[i] = i;
@@ -133,6 +146,8 @@ void mpi_set_bytes(struct mpi_call *call, int64_t count, MPI_Datatype type)
 
 	if (type != MPI_DATATYPE_NULL)
 		PMPI_Type_size(type, &size);
+	if (size < 0) /* MPI_UNDEFINED: it is too large for an int */
+		return;
 	call->bytes = count * size;
 	mpi_set(call, MPI_BYTES, call->bytes);
 }

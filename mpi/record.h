@@ -15,9 +15,10 @@
 #include <stdbool.h>
 #include "include/fxt/trace.h"
 
-/* A communicator. */
+/* A communicator. The program may free it while requests of it are under way. */
 struct mpi_comm {
 	int64_t number;
+	int users;   /* MPI's communicator itself, and requests */
 	int size;    /* of the group that peers belong to */
 	int world[]; /* by rank in that group: rank in MPI_COMM_WORLD */
 };
@@ -29,8 +30,8 @@ struct mpi_call {
 	struct fxt_trace_span span;
 	struct fxt_trace_site *site;
 	struct fxt_trace_argument facts[MPI_FACTS];
-	const struct mpi_comm *comm; /* NULL: not known */
-	int peer, tag;               /* in `comm`, as the program gave them */
+	struct mpi_comm *comm; /* NULL: not known */
+	int peer, tag;         /* in `comm`, as the program gave them */
 	int64_t bytes;
 };
 
@@ -50,7 +51,10 @@ void mpi_set_received(struct mpi_call *call, const MPI_Status *status);
 
 /* Gives a new communicator its number, if this rank is in it. All of its ranks call it. */
 void mpi_number_comm(MPI_Comm comm);
-const struct mpi_comm *mpi_find_comm(MPI_Comm comm);
+struct mpi_comm *mpi_find_comm(MPI_Comm comm);
+/* Begins and ends a use of it; NULL: does nothing. */
+void mpi_keep_comm(struct mpi_comm *comm);
+void mpi_drop_comm(struct mpi_comm *comm);
 
 /* The next message of its kind. Returns the id of its flow; 0: it has none. */
 uint64_t mpi_next_message(const struct mpi_comm *comm, int peer, int tag, bool is_sent);

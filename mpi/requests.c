@@ -60,8 +60,10 @@ static void request_add(const struct request *request)
 			room = more;
 		}
 	}
-	if (count < room)
+	if (count < room) {
+		mpi_keep_comm(request->call.comm);
 		requests[count++] = *request;
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -109,13 +111,15 @@ void mpi_forget(uintptr_t handle)
 
 	pthread_mutex_lock(&lock);
 	request = request_find(handle);
-	if (request)
+	if (request) {
+		mpi_drop_comm(request->call.comm);
 		*request = requests[--count];
+	}
 	pthread_mutex_unlock(&lock);
 }
 
-/* Takes a request that has ended off the list. Returns false if it is not known, as a
- * persistent one that was not started. */
+/* Takes a request that has ended off the list; unless it is persistent, its communicator is to
+ * be dropped. Returns false if it is not known, as a persistent one that was not started. */
 static bool request_take(uintptr_t handle, struct request *ended)
 {
 	struct request *request;
@@ -137,16 +141,17 @@ void mpi_complete(uintptr_t handle, const MPI_Status *status)
 	struct mpi_call *call = &ended.call;
 	int is_cancelled = 0;
 
-	if (!request_take(handle, &ended))
-		return;
-	if (ended.direction == MPI_RECEIVED) {
-		PMPI_Test_cancelled(status, &is_cancelled);
-		if (!is_cancelled) {
+	if (request_take(handle, &ended)) {
+		if (ended.direction == MPI_RECEIVED)
+			PMPI_Test_cancelled(status, &is_cancelled);
+		if (ended.direction == MPI_RECEIVED && !is_cancelled) {
 			mpi_set_received(call, status);
 			if (ended.flow == 0)
 				ended.flow = mpi_next_message(call->comm, call->peer, call->tag, false);
 			mpi_say_flow(false, ended.flow, call->comm, call->peer, call->tag, call->bytes);
 		}
+		request_say(&ended, ASYNC_END);
 	}
-	request_say(&ended, ASYNC_END);
+	if (!ended.is_persistent)
+		mpi_drop_comm(call->comm);
 }

@@ -5,6 +5,7 @@
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -127,6 +128,31 @@ static void another(void)
 	DO(Comm_free, &comm);
 }
 
+/* A communicator that is freed while messages in it are under way; and a part in place, whose
+ * count and type MPI ignores. */
+static void freed(int right, int left)
+{
+	int in, all[64], out = rank;
+	MPI_Request requests[2];
+	char *blocks[64];
+	MPI_Comm comm;
+
+	DO(Comm_dup, MPI_COMM_WORLD, &comm);
+	DO(Irecv, &in, 1, MPI_INT, left, 14, comm, &requests[0]);
+	DO(Isend, &out, 1, MPI_INT, right, 14, comm, &requests[1]);
+	DO(Comm_free, &comm);
+	for (size_t i = 0; i < 64; i++)
+		blocks[i] = memset(malloc(8 + 8 * i), 0x7f, 8 + 8 * i);
+	DO(Waitall, 2, requests, MPI_STATUSES_IGNORE);
+	received(left, 14, 4);
+	for (size_t i = 0; i < 64; i++)
+		free(blocks[i]);
+	if (rank == 0)
+		DO(Gather, MPI_IN_PLACE, 0, (MPI_Datatype)0, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	else
+		DO(Gather, &out, 1, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
 	DO(Init, &argc, &argv);
@@ -136,6 +162,7 @@ int main(int argc, char **argv)
 	nonblocking((rank + 1) % size, (rank + size - 1) % size);
 	persistent((rank + 1) % size, (rank + size - 1) % size);
 	another();
+	freed((rank + 1) % size, (rank + size - 1) % size);
 	DO(Barrier, MPI_COMM_WORLD);
 	count("MPI_Finalize");
 	for (int i = 0; counted[i].name; i++)
