@@ -34,8 +34,8 @@ void fxt_preload_unlink(const char *directory);
 void fxt_preload_find_mpi(char path[PATH_MAX], const char *agent, const char *program);
 
 /* Sets the variables for loading the agent, and `mpi` unless that is "", before all other
- * libraries to preload, and for the agent to find the session. Call it in the child, before exec: it changes the caller's
- * environment. Returns 0, or an errno value. */
+ * libraries to preload, and for the agent to find the session. Call it in the child, before
+ * exec: it changes the caller's environment. Returns 0, or an errno value. */
 int fxt_preload_environment(const char *agent, const char *mpi, const char *socket_path);
 
 /* True if LD_PRELOAD can hold the path. */

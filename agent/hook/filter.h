@@ -37,8 +37,9 @@ static inline bool agent_filters_calls(void)
 	       fxt_elides_calls(agent_engine.control) || load_relaxed(&agent_engine.control->has_triggers);
 }
 
-/* Whether the manager has decided on the function with this reference. Spans have no
- * verdicts, only triggers. It never decides on names without an index of their own, and need not where a decision may come later. */
+/* Whether the manager has decided on the function, or the span, with this reference. It
+ * never decides on names without an index of their own, and need not where a decision may
+ * come later. Spans have no verdicts, only triggers. */
 static inline bool agent_filter_knows(uint64_t ref)
 {
 	const struct fxt_control *control = agent_engine.control;

@@ -1,10 +1,10 @@
 /*
  * Triggers that calls raise: when a call of some function, or a span that the program says
- * (said.h), begins, ends, or takes at least a given time (fxtrun --trigger='serve>5ms:snapshot'). The manager's decision on a function
- * has the numbers of its triggers, and the control memory describes them. Whether a call
- * took its time is known at its exit. Sessions with triggers send all calls to
- * agent_enter_general() and agent_leave_general(), so that other sessions look for no
- * triggers.
+ * (said.h), begins, ends, or takes at least a given time (fxtrun
+ * --trigger='serve>5ms:snapshot'). The manager's decision on a name has the numbers of its
+ * triggers, and the control memory describes them. Whether a call took its time is known at
+ * its exit. Sessions with triggers send all calls to agent_enter_general() and
+ * agent_leave_general(), so that other sessions look for no triggers.
  *
  * The manager carries triggers out, with one exception: at the begin or the end of a call a
  * process starts or stops recording its own calls at once ('serve=begin:start',
@@ -17,8 +17,8 @@
 #include "elided.h"
 #include "writer/engine/decisions.h"
 
-/* The decision on the function, or the span, with this reference. 0: there is none, or it has no
- * triggers. */
+/* The decision on the function, or the span, with this reference. 0: there is none, or it
+ * has no triggers. */
 static inline uint64_t agent_trigger_decision(uint64_t ref, unsigned triggers)
 {
 	const struct fxt_control *control = agent_engine.control;

@@ -1,8 +1,8 @@
 /*
- * What a plan's entry (writer/shared/plan.h) says, done in the module that has its file in
- * memory: the moved instructions are put to another place near it, and a jump there is
- * written over the first of them. All functions need the engine's lock, and the memory of
- * this process open (code.h).
+ * Carries out one entry of a plan (writer/shared/plan.h) in the module that has its file in
+ * memory: puts the moved instructions to another place near it, and writes a jump there over
+ * the first of them. All functions need the engine's lock, and the memory of this process
+ * open (code.h).
  */
 #ifndef FXT_AGENT_MOVED_H
 #define FXT_AGENT_MOVED_H

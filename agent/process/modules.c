@@ -35,8 +35,7 @@ static struct segment {
 } segments[AGENT_MODULES];
 static uint32_t segment_count;
 
-/* Buffer for one record: too large for a hook's stack, used under the
- * engine's lock. */
+/* Buffer for one record: too large for a hook's stack, used under the engine's lock. */
 static char text[TEXT_BYTES];
 static uint64_t log_record[TEXT_BYTES / 8 + 8];
 static char executable[4096], directory[4096];

@@ -1,9 +1,9 @@
 /*
- * The plans of a session: how functions are recorded that nothing was compiled into for it
+ * The plans of a session: how functions that were compiled without hooks are recorded
  * (--patch), which arguments are recorded (--args, --returns), and probes (--usdt). A process
- * asks for the plan of each of its modules; one plan serves all processes
- * with that file. A large file takes two seconds, so a thread of its own makes them: the
- * main thread has to move the heartbeat meanwhile.
+ * asks for the plan of each of its modules; one plan serves all processes with that file. A
+ * large file takes two seconds, so a thread of its own makes them: the main thread has to move
+ * the heartbeat meanwhile.
  */
 #ifndef FXT_LAUNCHER_MANAGER_PLANS_H
 #define FXT_LAUNCHER_MANAGER_PLANS_H

@@ -286,12 +286,14 @@ static bool class_is_wide(Dwarf_Die *type, int tag, unsigned deep)
 {
 	Dwarf_Die child, part;
 
+	if (deep > STRUCTS_DEEP)
+		return true;
 	if (tag == DW_TAG_array_type)
 		return dwarf_hasattr_integrate(type, DW_AT_GNU_vector) ||
-		       class_is_wide(&part, fxt_type_of(type, &part), deep);
+		       class_is_wide(&part, fxt_type_of(type, &part), deep + 1);
 	if (!type_is_record(tag))
 		return !tag || fxt_type_bytes(type) > 8;
-	if (deep > STRUCTS_DEEP || dwarf_hasattr(type, DW_AT_alignment))
+	if (dwarf_hasattr(type, DW_AT_alignment))
 		return true;
 	if (dwarf_child(type, &child) != 0)
 		return false;

@@ -70,8 +70,7 @@ const char *fxt_probe_request_check(const char *value)
 	do {
 		if (!request_next(&value, item) || !request_split(item, &provider, &name, &texts))
 			return "must be list, or PROVIDER:PROBE with * and ?, and @argN/s for an argument "
-			       "that is "
-			       "a text, as in postgresql:query__start@arg1/s";
+			       "that is a text, as in postgresql:query__start@arg1/s";
 	} while (*value);
 	return NULL;
 }

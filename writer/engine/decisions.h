@@ -26,8 +26,8 @@ struct fxt_engine;
  * identifies it: a decision on another string (the names were cleared in between) has
  * another address. DECIDED is always set. The verdicts are those by the latest change of
  * the filter and by the one before, so that hooks can switch from one to the other all at
- * once. A string that is no function has only DECIDED, and the
- * triggers of spans of that name. Stored with release by the manager.
+ * once. A string that is no function has only DECIDED, and the triggers of spans of that
+ * name. Stored with release by the manager.
  */
 #define FXT_DECIDED               UINT64_C(1)
 #define fxt_decided(what, change) ((uint64_t)(what) << ((change)&1 ? 4 : 1))
