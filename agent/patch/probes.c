@@ -256,7 +256,8 @@ void agent_probes_take(const struct agent_module_tables *module)
 	        agent_path_is_of(module->path, foreign))
 		return;
 	if (arch_is_emulated()) {
-		probes_notice(module, "an emulator runs the program");
+		if (module->id == AGENT_MODULE_PROGRAM)
+			agent_notice("--usdt: no probes are recorded: an emulator runs the program", NULL);
 		return;
 	}
 	m.plan = agent_request_plan(FXT_PLAN_PROBES, module->path, &m.plan_bytes);

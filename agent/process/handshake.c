@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include "agent/base/notice.h"
+#include "agent/base/self.h"
 #include "writer/shared/sys.h"
 
 #define SMALLEST_PAGE    4096
@@ -247,12 +248,14 @@ const void *agent_request_plan(enum fxt_plan_kind kind, const char *module, uint
 	        "--patch: no functions of ", "--args: no arguments of ", "--usdt: no probes of "};
 	/* Not on a stack; the engine's lock is held. */
 	static struct fxt_plan_request request;
+	static bool is_stopped; /* the manager; it would let each module wait */
+	uint32_t beat = load_relaxed(&agent_engine.control->heartbeat);
 	size_t path_bytes = strlen(module);
 	const void *plan = NULL;
 	int fds[2] = {-1, -1};
 	long fd, received = 0;
 
-	if (path_bytes >= sizeof(request.path) || !manager_path[0])
+	if (path_bytes >= sizeof(request.path) || !manager_path[0] || is_stopped)
 		return NULL;
 	fd = handshake_connect(manager_path);
 	if (fd < 0)
@@ -265,11 +268,13 @@ const void *agent_request_plan(enum fxt_plan_kind kind, const char *module, uint
 	if (handshake_is_of_our_user((int)fd) && handshake_set_patience((int)fd, PLAN_SECONDS) &&
 	        sys_call6(SYS_sendto, fd, (long)&request, sizeof(request), MSG_NOSIGNAL, 0, 0) >= 0)
 		received = handshake_receive_message((int)fd, bytes, sizeof(*bytes), fds);
-	if (received == sizeof(*bytes) && fds[0] >= 0)
+	if (received == sizeof(*bytes) && fds[0] >= 0) {
 		plan = sys_map(*bytes, PROT_READ, MAP_PRIVATE, fds[0]);
-	else if (received == -EAGAIN)
+	} else if (received == -EAGAIN) {
 		agent_notice(options[kind], module[0] ? module : "the program",
 		        " are recorded: the trace manager does not answer", NULL);
+		is_stopped = load_relaxed(&agent_engine.control->heartbeat) == beat;
+	}
 	handshake_close(fds);
 	sys_close((int)fd);
 	return plan;

@@ -141,8 +141,10 @@ static const char *plans_make_probes(
 		file->count = plan->count;
 		file->fd = plans_store(plan, file->bytes);
 		if (plan->left_out && !file->last_asked)
-			fxt_say("--usdt: %u of %u probes of %s are left out: there is no room for a jump",
-			        plan->left_out, plan->left_out + plan->count, file->name);
+			fxt_say("--usdt: %u of %u probe%s of %s %s left out: there is no room for a jump",
+			        plan->left_out, plan->left_out + plan->count,
+			        fxt_plural(plan->left_out + plan->count), file->name,
+			        plan->left_out == 1 ? "is" : "are");
 	}
 	free(plan);
 	return why;
