@@ -316,7 +316,8 @@ __attribute__((used)) void agent_probe_record(
 	for (unsigned i = 0; i < plan->count; i++)
 		arguments[i] = (struct fxt_trace_argument){
 		        probe->plan_texts + plan->operands[i].name, value_of(&s, &plan->operands[i])};
-	switch (plan->kind) {
+	/* A child by vfork() shares the thread's durations, and what it says is counted as lost. */
+	switch (agent_is_borrower() ? FXT_PROBE_INSTANT : plan->kind) {
 	case FXT_PROBE_BEGIN:
 		duration_begin(probe, arguments, plan->count);
 		break;
