@@ -114,10 +114,11 @@ recorded_as_printed()
 }
 
 @test "a semaphore is on while its probe is recorded, and as it was when recording stops" {
-	local number=0 out in
+	local number=0 out in job
 
 	mkfifo to from
 	fxtrun --heap=off --no-sched --usdt='unit:*' --decouple -o x.fxt "$BATS_FILE_TMPDIR/life" orders <to >from 2>err &
+	job=$!
 	exec {in}>to {out}<from
 	# order WORD: the program's answer to one more line
 	order()
@@ -136,7 +137,7 @@ recorded_as_printed()
 	order again
 	[ "$answer" = "semaphore 1" ]
 	exec {in}>&- {out}<&-
-	wait
+	wait $job
 	said counts x.fxt | tee counts
 	diff counts <(printf 'instant\tunit\tguarded\t2\ninstant\tunit\ttick\t2\n')
 }
