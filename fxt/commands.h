@@ -29,7 +29,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(last, "the moments before the end: open calls, waits, signals")     \
 	COMMAND(replay, "calls in the order of time")                               \
 	COMMAND(locks, "who waited for which lock, and who held it")                \
-	COMMAND(counters, "what counters counted, in time")                         \
+	COMMAND(counters, "the values of counters over time")                       \
 	COMMAND(sql, "queries in SQL")                                              \
 	COMMAND(threads, "who ran, waited and was preempted, and for whom")         \
 	COMMAND(processes, "the processes: who began whom, how long, which failed") \
