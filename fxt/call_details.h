@@ -16,7 +16,7 @@
 #include "reader/slices/pattern.h"
 #include "reader/stats/slowest.h"
 
-/* When a process was killed, and how. */
+/* The time and the kind of a process's violent end. */
 struct fxt_call_details_death {
 	uint64_t ns;
 	struct fxt_death how;

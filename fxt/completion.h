@@ -1,5 +1,5 @@
 /*
- * What a shell completes on the command line of fxt: commands and options, with their help.
+ * Completions of fxt's command line for shells: commands and options, with their help.
  * The scripts in completion/ read it. fxt --completion prints the commands, and
  * fxt COMMAND --completion the options. A line has three fields, separated by tabs: the
  * word, the name of its argument as --help shows it, and what it does.

@@ -1,4 +1,4 @@
-/* What fxt why says about a call's flow: the way of a request through several threads. */
+/* fxt why's answer about a call's flow: the way of a request through several threads. */
 #ifndef FXT_FXT_WHY_HOPS_H
 #define FXT_FXT_WHY_HOPS_H
 

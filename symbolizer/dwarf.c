@@ -31,8 +31,8 @@ struct ranges {
 	size_t room;
 };
 
-/* How much of a unit is indexed. Functions stand at the top and in namespaces, where few
- * entries have to be read; gcc, however, leaves the functions of local classes, including
+/* The indexed part of a unit. Functions stand at the top and in namespaces, where few
+ * entries have to be read. But gcc leaves the functions of local classes, including
  * lambdas, inside their enclosing function. */
 enum depth { NOT_INDEXED, TOP_INDEXED, ALL_INDEXED };
 

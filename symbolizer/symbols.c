@@ -170,7 +170,7 @@ static uint64_t end_of(const struct fxt_symbol *symbol)
 	return symbol->address + symbol->size;
 }
 
-/* Of two aliases alike, the shorter is the one that programs use: signal, not bsd_signal. */
+/* Programs use the shorter one of two equal aliases: signal, not bsd_signal. */
 static int by_address_then_rank(const void *a, const void *b)
 {
 	const struct fxt_symbol *x = a, *y = b;

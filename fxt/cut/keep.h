@@ -1,5 +1,5 @@
 /*
- * Which records of a trace a choice keeps. This is decided once, in two passes over the
+ * The records of a trace that a choice keeps. This is decided once, in two passes over the
  * trace, and stored as a bit for each word of the archive, in an unlinked temporary file.
  * Records that later ones refer to (strings, threads, names, call paths) get no bit:
  * write.h writes these where a kept record needs them.

@@ -1,6 +1,6 @@
 /*
- * What a trace says of how it was recorded: when, of which command, on which system. All of
- * it is optional. It comes from the first anchor (writer/format/anchor.h), and from the
+ * The circumstances of a recording: its time, command and system. All of them are optional.
+ * They come from the first anchor (writer/format/anchor.h), and from the
  * packets about the session that the manager writes (launcher/manager/description.h).
  */
 #ifndef FXT_FXT_HTML_RECORDED_H

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-/* How far waits are followed, as by fxt why; and the most parts of a call. */
+/* Waits are followed this deep, as by fxt why; a call has at most so many parts. */
 enum { DEPTH = 4, PARTS = 24 };
 
 struct slow_parts {

@@ -78,7 +78,7 @@ static bool input_is_of_mpi(struct input_reader *reader, const struct fxt_view *
 	return fxt_span_is(fxt_tables_text(&reader->tables, view->event.category), "mpi");
 }
 
-/* Of the numbers in a mark, so that their sums are numbers too. */
+/* Bounds the numbers in a mark, so that their sums are numbers too. */
 #define MARK_MAX (INT64_MAX / 8)
 
 /* Notes a comparison with the clock of rank 0 (mpi/clock.c). */

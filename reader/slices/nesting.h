@@ -30,7 +30,7 @@ struct fxt_nested_slice {
 	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
 };
 
-/* How a slice breaks the tree. In both cases a viewer loses a slice. */
+/* A slice that breaks the tree is of one of two kinds. Viewers lose a slice in both. */
 enum fxt_nesting_fault {
 	FXT_NESTS = 0,
 	FXT_SAME_START, /* as another slice of the thread */

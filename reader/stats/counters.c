@@ -4,7 +4,7 @@
 #include "reader/slices/arguments.h"
 #include "reader/slices/events.h"
 
-/* What a counter is found by. */
+/* The key of a counter. */
 static bool counters_is_same(const struct fxt_counter *a, const struct fxt_counter *b)
 {
 	return a->process == b->process && a->id == b->id && a->name == b->name &&

@@ -64,10 +64,10 @@ static inline void processes_leaf(
 	processes_add_slice(state, slice);
 }
 
-/* ---- who began whom, and how it ended ---- */
+/* ---- parents, and ends of processes ---- */
 
-/* How a process ended, by itself or by its parent. What is known first stays: the walk goes
- * backward, and a number may be used again. */
+/* Sets a process's end, from its own event or its parent's. The first one found stays: the
+ * walk goes backward, and a number may be used again. */
 static void processes_set_end(
         struct fxt_processes *p, uint64_t koid, enum fxt_process_end how, uint64_t number)
 {

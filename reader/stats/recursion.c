@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a node is folded. */
+/* A node while its tree is folded. */
 struct fold {
 	uint32_t child, next; /* its first child, and its parent's next one; 0: none */
 	uint32_t around;      /* the innermost node around it of the same function; 0: none */

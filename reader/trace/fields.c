@@ -6,7 +6,7 @@
 
 /* ---- the table ---- */
 
-/* Where a number, reference or length stands. */
+/* The place of a number, a reference or a length. */
 #define BITS(first, count)        0, first, count /* of the header */
 #define SECOND_BITS(first, count) 1, first, count /* of the second header word */
 #define WORD                      0, 0, 0
@@ -144,7 +144,7 @@ FIELDS(bare_large_blob) = {
         FIELD(DATA, WORD, "bytes", 2, VIEW(large_blob.data)),
 };
 
-/* Where the subtype stands, in types that have several kinds. */
+/* The place of the subtype, for types that have several kinds. */
 static const struct {
 	uint8_t first_bit, mask;
 } subtypes[16] = {

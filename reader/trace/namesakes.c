@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include "text.h"
 
-/* What may tell functions of one name apart. */
+/* The features that may tell functions of one name apart. */
 enum part { NONE, MODULE, MODULE_PATH, FILE_NAME, FILE_PATH, OFFSET };
 
 /* The first of these that no namesake shares is shown. */

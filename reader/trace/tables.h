@@ -240,7 +240,7 @@ bool fxt_tables_argument(
 struct fxt_span fxt_tables_label(
         const struct fxt_tables *t, uint64_t process, const struct fxt_argument *argument);
 
-/* What an event of the tracer says about records that are not in the trace. */
+/* The missing records that an event of the tracer reports. */
 struct fxt_loss_event {
 	uint64_t records;
 	bool is_overwritten; /* else lost */
