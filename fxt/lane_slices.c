@@ -38,19 +38,12 @@ static void lanes_enter(void *state, struct fxt_walk_frame *frame)
 	frame->word = frame[-1].word + 1;
 }
 
-static void lanes_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void lanes_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	lanes_add_slice(state, slice, parent->word);
 }
 
-static const struct fxt_visitor visitor = {
-        .enter = lanes_enter, .leave = lanes_leave, .leaf = lanes_leaf, .looks_near = true};
+static const struct fxt_visitor visitor = {.enter = lanes_enter, .leaf = lanes_leaf, .looks_near = true};
 
 /* Uses a single walker, because merging depends on the order in which slices come. */
 bool fxt_lanes_add_slices(struct fxt_lanes *lanes, const struct fxt_scan *scan, uint64_t from, uint64_t to)

@@ -93,20 +93,13 @@ static void last_enter(void *state, struct fxt_walk_frame *frame)
 	last_add(state, &frame->slice);
 }
 
-static void last_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void last_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;
 	last_add(state, slice);
 }
 
-static const struct fxt_visitor last_visitor = {
-        .enter = last_enter, .leave = last_leave, .leaf = last_leaf, .looks_near = true};
+static const struct fxt_visitor last_visitor = {.enter = last_enter, .leaf = last_leaf, .looks_near = true};
 
 static void last_walk(struct fxt_walker *walker, void *state)
 {

@@ -85,12 +85,6 @@ static void keep_slice(void *state, struct fxt_walk_frame *frame)
 		fxt_keep_add(k, frame->slice.offset);
 }
 
-static void keep_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 /* Called only for walks without a filter. */
 static void keep_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
@@ -100,11 +94,8 @@ static void keep_leaf(void *state, const struct fxt_slice *slice, const struct f
 
 static bool keep_walk(struct fxt_keep *k)
 {
-	static const struct fxt_visitor visitor = {.enter = keep_slice,
-	        .leave = keep_leave,
-	        .leaf = keep_leaf,
-	        .sees_hidden = true,
-	        .looks_near = true};
+	static const struct fxt_visitor visitor = {
+	        .enter = keep_slice, .leaf = keep_leaf, .sees_hidden = true, .looks_near = true};
 	struct fxt_walker walker;
 
 	fxt_walk_begin(&walker, k->scan);

@@ -127,23 +127,14 @@ static void outliers_enter(void *state, struct fxt_walk_frame *frame)
 		outliers_add(state, &frame->slice);
 }
 
-static void outliers_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void outliers_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;
 	outliers_add(state, slice);
 }
 
-static const struct fxt_visitor visitor = {.thread = outliers_thread,
-        .enter = outliers_enter,
-        .leave = outliers_leave,
-        .leaf = outliers_leaf,
-        .looks_near = true};
+static const struct fxt_visitor visitor = {
+        .thread = outliers_thread, .enter = outliers_enter, .leaf = outliers_leaf, .looks_near = true};
 
 static void outliers_walk(struct fxt_walker *walker, void *state)
 {
@@ -198,8 +189,7 @@ static void idle_enter(void *state, struct fxt_walk_frame *frame)
 	idle_leaf(state, &frame->slice, NULL);
 }
 
-static const struct fxt_visitor idle_visitor = {
-        .enter = idle_enter, .leave = outliers_leave, .leaf = idle_leaf, .looks_near = true};
+static const struct fxt_visitor idle_visitor = {.enter = idle_enter, .leaf = idle_leaf, .looks_near = true};
 
 /* Finds out which calls are idle: most of what they took beyond the usual time was waiting
  * for something from outside. Blocks of nothing but calls have no waits. */

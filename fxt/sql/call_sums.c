@@ -62,12 +62,6 @@ static inline void adder_add(struct adder *adder, const struct fxt_slice *slice,
 		sum->longest = duration;
 }
 
-static inline void adder_enter(void *state, struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static inline void adder_leave(void *state, const struct fxt_walk_frame *frame)
 {
 	adder_add(state, &frame->slice, frame->inside);
@@ -80,7 +74,7 @@ static inline void adder_leaf(void *state, const struct fxt_slice *slice, const 
 }
 
 static const struct fxt_visitor adder_visitor = {
-        .enter = adder_enter, .leave = adder_leave, .leaf = adder_leaf, .looks_near = true};
+        .leave = adder_leave, .leaf = adder_leaf, .looks_near = true};
 
 const struct fxt_sql_call_sums *fxt_sql_call_sums(struct fxt_sql_trace *trace)
 {

@@ -63,27 +63,7 @@ static void module_add(void *state, struct fxt_walker *walker, const struct fxt_
 	}
 }
 
-static void module_ignore_enter(void *state, struct fxt_walk_frame *frame)
-{
-	(void)state, (void)frame;
-}
-
-static void module_ignore_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state, (void)frame;
-}
-
-static void module_ignore_leaf(
-        void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
-{
-	(void)state, (void)slice, (void)parent;
-}
-
-static const struct fxt_visitor module_visitor = {.enter = module_ignore_enter,
-        .leave = module_ignore_leave,
-        .leaf = module_ignore_leaf,
-        .record = module_add,
-        .looks_near = true};
+static const struct fxt_visitor module_visitor = {.record = module_add, .looks_near = true};
 
 static size_t module_count(struct fxt_sql_trace *trace)
 {

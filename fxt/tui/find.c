@@ -38,20 +38,13 @@ static void find_enter(void *state, struct fxt_walk_frame *frame)
 		find_consider(state, &frame->slice);
 }
 
-static void find_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void find_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;
 	find_consider(state, slice);
 }
 
-static const struct fxt_visitor visitor = {
-        .enter = find_enter, .leave = find_leave, .leaf = find_leaf, .looks_near = true};
+static const struct fxt_visitor visitor = {.enter = find_enter, .leaf = find_leaf, .looks_near = true};
 
 static void find_between(struct search *s, const struct fxt_scan *scan, uint64_t from, uint64_t to)
 {

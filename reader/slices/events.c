@@ -1,28 +1,8 @@
 #include "events.h"
 
-static void events_enter(void *state, struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
-static void events_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
-static void events_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
-{
-	(void)state;
-	(void)slice;
-	(void)parent;
-}
-
 bool fxt_events_read(const struct fxt_scan *scan, fxt_events_visit *visit, void *state)
 {
-	const struct fxt_visitor visitor = {
-	        .enter = events_enter, .leave = events_leave, .leaf = events_leaf, .record = visit};
+	const struct fxt_visitor visitor = {.record = visit};
 	struct fxt_walker walker;
 
 	fxt_walk_begin(&walker, scan);

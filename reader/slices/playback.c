@@ -49,19 +49,13 @@ static void playback_enter(void *state, struct fxt_walk_frame *frame)
 	playback_add(state, &frame->slice, frame->word - 1);
 }
 
-static void playback_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void playback_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	playback_add(state, slice, parent->word);
 }
 
 static const struct fxt_visitor playback_visitor = {
-        .enter = playback_enter, .leave = playback_leave, .leaf = playback_leaf, .looks_near = true};
+        .enter = playback_enter, .leaf = playback_leaf, .looks_near = true};
 
 static bool playback_walk(struct playback *p)
 {

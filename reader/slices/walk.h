@@ -71,6 +71,7 @@ struct fxt_walk_frame {
 	bool is_under;  /* inside a function of the filter's `under`, or one itself */
 };
 
+/* Any function may be NULL. */
 struct fxt_visitor {
 	/* The slices that follow belong to this thread. Called when the thread changes. */
 	void (*thread)(void *state, uint32_t thread);
@@ -79,7 +80,7 @@ struct fxt_visitor {
 	/* Never called for a context. `parent`, the frame around the slice, may be a
 	 * context. */
 	void (*leaf)(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent);
-	/* May be NULL. Gets every record except plain calls, in the reverse of the file's
+	/* Gets every record except plain calls, in the reverse of the file's
 	 * order, with the walker's tables as they are at that record. A slice's record
 	 * comes before the slice itself, if it can be distinguished from plain calls. Only
 	 * for a walker with takes_records. */
@@ -205,7 +206,7 @@ static inline __attribute__((always_inline)) void fxt_walk_leave(
 	struct fxt_walk_frame *frame = &stack->frames[stack->top];
 
 	frame[-1].all_calls += frame->all_calls + (frame->slice.is_call && !frame->is_context);
-	if (!frame->is_hidden || visitor->sees_hidden)
+	if (visitor->leave && (!frame->is_hidden || visitor->sees_hidden))
 		visitor->leave(state, frame);
 	stack->top--;
 	if (visitor->looks_near && __builtin_expect(stack->top == 0, 0) && stack->chunk > 0)
@@ -291,7 +292,9 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 	if (fxt_walk_folds(folded, slice, fxt_walk_parent(stack, visitor, state, left.start), is_context))
 		return;
 	if (!filter) {
-		visitor->enter(state, fxt_walk_push(stack, visitor, state, slice, is_context));
+		frame = fxt_walk_push(stack, visitor, state, slice, is_context);
+		if (visitor->enter)
+			visitor->enter(state, frame);
 		return;
 	}
 	frame = fxt_walk_push(stack, visitor, state, &left, is_context);
@@ -299,7 +302,7 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 	frame->is_hidden = !fxt_filter_shows(filter, slice, frame->is_under);
 	if (frame->is_hidden)
 		frame->word = frame[-1].word;
-	if (!frame->is_hidden || visitor->sees_hidden)
+	if (visitor->enter && (!frame->is_hidden || visitor->sees_hidden))
 		visitor->enter(state, frame);
 }
 
@@ -354,7 +357,8 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 			fxt_walk_count_inside(parent, &leaf);
 			parent->all_calls += is_call;
 			parent->covered_from = start;
-			visitor->leaf(state, &leaf, parent);
+			if (visitor->leaf)
+				visitor->leaf(state, &leaf, parent);
 			continue;
 		}
 		struct fxt_slice slice = {

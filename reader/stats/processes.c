@@ -51,12 +51,6 @@ static inline void processes_enter(void *state, struct fxt_walk_frame *frame)
 		processes_add_slice(state, &frame->slice);
 }
 
-static inline void processes_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static inline void processes_leaf(
         void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
@@ -226,7 +220,6 @@ static void processes_sort(struct fxt_processes *p)
 bool fxt_processes_read(struct fxt_processes *p, const struct fxt_scan *scan)
 {
 	static const struct fxt_visitor visitor = {.enter = processes_enter,
-	        .leave = processes_leave,
 	        .leaf = processes_leaf,
 	        .record = processes_record,
 	        .looks_near = true};

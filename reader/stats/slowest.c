@@ -162,19 +162,13 @@ static void slowest_enter(void *state, struct fxt_walk_frame *frame)
 		slowest_consider(state, &frame->slice, frame - 1);
 }
 
-static void slowest_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void slowest_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	slowest_consider(state, slice, parent);
 }
 
 static const struct fxt_visitor slowest_visitor = {
-        .thread = slowest_thread, .enter = slowest_enter, .leave = slowest_leave, .leaf = slowest_leaf};
+        .thread = slowest_thread, .enter = slowest_enter, .leaf = slowest_leaf};
 
 static void slowest_walk(struct fxt_walker *walker, void *state)
 {

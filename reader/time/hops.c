@@ -64,19 +64,13 @@ static void hops_enter(void *state, struct fxt_walk_frame *frame)
 	hops_consider(state, &frame->slice);
 }
 
-static void hops_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void hops_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;
 	hops_consider(state, slice);
 }
 
-static const struct fxt_visitor hops_visitor = {.enter = hops_enter, .leave = hops_leave, .leaf = hops_leaf};
+static const struct fxt_visitor hops_visitor = {.enter = hops_enter, .leaf = hops_leaf};
 
 static bool hops_look(const struct fxt_scan *scan, struct moment *moments, size_t count)
 {

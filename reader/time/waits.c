@@ -535,12 +535,6 @@ static void waits_enter(void *state, struct fxt_walk_frame *frame)
 		fxt_waits_add(walk->waits, walk->scan, &frame->slice, frame - 1);
 }
 
-static void waits_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state;
-	(void)frame;
-}
-
 static void waits_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	struct waits_walk *walk = state;
@@ -548,8 +542,7 @@ static void waits_leaf(void *state, const struct fxt_slice *slice, const struct 
 	fxt_waits_add(walk->waits, walk->scan, slice, parent);
 }
 
-static const struct fxt_visitor waits_visitor = {
-        .enter = waits_enter, .leave = waits_leave, .leaf = waits_leaf};
+static const struct fxt_visitor waits_visitor = {.enter = waits_enter, .leaf = waits_leaf};
 
 static void waits_walk(struct fxt_walker *walker, void *state)
 {

@@ -21,11 +21,6 @@ static void fuzz_enter(void *state, struct fxt_walk_frame *frame)
 	*(uint64_t *)state += !frame->is_context;
 }
 
-static void fuzz_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	(void)state, (void)frame;
-}
-
 static void fuzz_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)slice, (void)parent;
@@ -34,8 +29,7 @@ static void fuzz_leaf(void *state, const struct fxt_slice *slice, const struct f
 
 static void fuzz_count(struct fxt_walker *walker, void *state)
 {
-	static const struct fxt_visitor visitor = {
-	        .enter = fuzz_enter, .leave = fuzz_leave, .leaf = fuzz_leaf};
+	static const struct fxt_visitor visitor = {.enter = fuzz_enter, .leaf = fuzz_leaf};
 
 	fxt_walk_ranges(walker, &visitor, state);
 }

@@ -593,11 +593,6 @@ static void see_within(const struct fxt_slice *slice, const struct fxt_walk_fram
 	within.count += COUNT(numbers);
 }
 
-static void ignore_enter(void *state, struct fxt_walk_frame *frame)
-{
-	(void)state, (void)frame;
-}
-
 static void see_leave_within(void *state, const struct fxt_walk_frame *frame)
 {
 	(void)state;
@@ -610,8 +605,7 @@ static void see_leaf_within(void *state, const struct fxt_slice *slice, const st
 	see_within(slice, NULL, parent);
 }
 
-static const struct fxt_visitor seeing_within = {
-        .enter = ignore_enter, .leave = see_leave_within, .leaf = see_leaf_within};
+static const struct fxt_visitor seeing_within = {.leave = see_leave_within, .leaf = see_leaf_within};
 
 static int by_first_number(const void *left, const void *right)
 {
