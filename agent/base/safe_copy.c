@@ -1,5 +1,5 @@
-/* Copies memory of the program's by the kernel (safe_copy.h), on the program's threads. It must
- * never fault, whatever address it is given. */
+/* Lets the kernel copy memory of the program (safe_copy.h), on the program's threads. It
+ * must not fault at any address. */
 #include "safe_copy.h"
 #include <string.h>
 #include <sys/uio.h>
@@ -61,6 +61,6 @@ long agent_copy_text(uint64_t address, size_t limit, char *to, size_t room)
 	bytes = strnlen(text, read);
 	if (bytes < read || (limit && read == limit))
 		return (long)agent_text_put(to, room, text, bytes, false);
-	/* Else it ends where nothing can be read. */
+	/* Nothing behind a shorter text can be read. */
 	return read == wanted ? (long)agent_text_put(to, room, text, most, true) : -1;
 }

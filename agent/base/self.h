@@ -72,8 +72,8 @@ struct agent_self {
 	struct agent_inheritance *inheritance;
 	/* the writer that the slow path last pushed a frame in (arguments.h) */
 	struct fxt_thread_writer *entered;
-	/* while a call with planned arguments ends (arguments.h): its function, or 0, and
-	 * what the registers of its result have */
+	/* the call with planned arguments that ends now (arguments.h): its function, and
+	 * the registers of its result; all 0: there is none, or its result is not known */
 	struct agent_result {
 		uint64_t function, general, vector;
 	} result;

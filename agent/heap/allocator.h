@@ -87,8 +87,8 @@ static inline size_t agent_usable_size(void *block)
 	return agent_ask_usable_size(block);
 }
 
-/* Why this program's allocations cannot be seen here, or are not its own; NULL = they can
- * be recorded. From the constructor. */
+/* Returns NULL if this program's allocations can be recorded. Otherwise returns the reason:
+ * they cannot be seen here, or are not its own. From the constructor. */
 const char *agent_allocator_obstacle(void);
 
 /* Allocates zeroed memory until the allocator is known. The alignment is a power of two.

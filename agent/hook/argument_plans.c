@@ -7,7 +7,7 @@
 #define MODULES 256
 
 static struct agent_argument_plan plans[MODULES];
-static uint32_t used; /* no place from here on was ever used */
+static uint32_t used; /* the number of places that were ever used */
 
 bool agent_argument_plan_add(
         const struct fxt_argument_plan *plan, uint64_t bytes, uint64_t base, uint64_t low, uint64_t high)

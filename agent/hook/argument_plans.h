@@ -24,13 +24,13 @@ struct agent_argument_plan {
 	uint64_t *names;
 };
 
-/* A function of it. */
+/* A function of a plan. */
 struct agent_planned_arguments {
 	const struct agent_argument_plan *of;
 	const struct fxt_planned_call *call; /* NULL: nothing of its calls is recorded */
 };
 
-/* Takes over the plan of a module, which was checked. False: there is no room. */
+/* Takes over a module's plan. The caller has checked it. False: there is no room. */
 bool agent_argument_plan_add(
         const struct fxt_argument_plan *plan, uint64_t bytes, uint64_t base, uint64_t low, uint64_t high);
 

@@ -13,21 +13,21 @@
 
 /* ---- memory ---- */
 
-/* Whether a word is in the page of the call's return address, so that it can be read at once.
- * The stack may end above this page: the user may ask for arguments that the function does not
- * have. */
+/* True if a word lies in the page of the call's return address. Such a word can be read
+ * without the kernel. The stack may end above this page: the user may ask for arguments
+ * that the function does not have. */
 static bool value_is_beside(const struct agent_registers *registers, uint64_t address)
 {
 	return (registers->frame - sizeof(address)) / PAGE == address / PAGE &&
 	       address / PAGE == (address + sizeof(address) - 1) / PAGE;
 }
 
-/* The value's word: it is in a register, or the steps lead to it. False: it cannot be
- * known. */
+/* Reads the value's word from its register, or by its steps from memory. False: the value
+ * cannot be known. */
 static bool value_word(
         const struct fxt_planned_value *value, const struct agent_registers *registers, uint64_t *word)
 {
-	/* Where SAVE_REGISTERS has a register, by DWARF's number. */
+	/* The place of a register among those of SAVE_REGISTERS, by DWARF's number. */
 	static const int8_t places[] = {8, 6, 7, -1, 5, 4, -1, -1, 3, 2, 1, 0};
 	unsigned step = 0;
 

@@ -1,7 +1,7 @@
 /*
- * Reads the values of arguments and results, and encodes them as arguments of a record. A
- * pointer of the program's may lead anywhere, so memory is read by agent/base/safe_copy.h. A
- * value that cannot be read is "?".
+ * Reads the values of arguments and results, and encodes them as arguments of a record. The
+ * program may pass invalid pointers, so agent/base/safe_copy.h reads the memory. A value
+ * that cannot be read is "?".
  */
 #ifndef FXT_AGENT_ARGUMENT_VALUES_H
 #define FXT_AGENT_ARGUMENT_VALUES_H
@@ -11,13 +11,13 @@
 #include <stdint.h>
 #include "argument_plans.h"
 
-/* Texts are cut to so many bytes; "..." then follows. */
+/* The most bytes of a text. "..." follows a longer one. */
 #define AGENT_ARGUMENT_TEXT_BYTES 120
 
 /* SAVE_REGISTERS (saving.h) leaves nine words. */
 enum { AGENT_SAVED_RAX = 8, AGENT_SAVED_REGISTERS = 9 };
 
-/* What is known where a call begins or ends. */
+/* The registers at a call's begin or end. */
 struct agent_registers {
 	const uint64_t *general; /* as SAVE_REGISTERS leaves them; NULL: not known, every
 	                          * value is "?" */
@@ -26,9 +26,9 @@ struct agent_registers {
 };
 
 /*
- * Encodes one value at `to`, if `room` words suffice. Returns the words it takes; 0: there
- * is no room. Registers the value's name, so it takes the engine's lock. In no hook, or in
- * one that is SLOW_PATH.
+ * Encodes one value at `to`, if `room` words suffice. Returns the number of its words; 0:
+ * there is no room. Registers the value's name, so it takes the engine's lock: call it
+ * outside of hooks, or in one that is SLOW_PATH.
  */
 size_t agent_argument_encode(const struct agent_argument_plan *of, const struct fxt_planned_value *value,
         const struct agent_registers *registers, uint64_t *to, size_t room);

@@ -97,8 +97,8 @@ static struct fxt_frame *arguments_frame(
 	return frame;
 }
 
-/* Lets the call begin now, so that reading its arguments is no part of it. Where the thread
- * is in a handler inside a hook, or a coroutine, the call keeps its start. */
+/* Moves the call's start to now, so that its time excludes the reading of its arguments. A
+ * call on a coroutine, or in a handler inside a hook, keeps its start. */
 static void arguments_start_again(struct fxt_thread_writer *writer, struct fxt_frame *frame)
 {
 	if (writer != agent_self.writer || writer->busy != FXT_IDLE)
@@ -150,7 +150,7 @@ struct agent_argument_cell *agent_arguments_of(
 	if (!cell || cell->start != frame->start || cell->generation != agent_engine.generation)
 		return NULL;
 	cell->start = 0;
-	/* The module of a call that ends with others may be gone, and its plan. */
+	/* The call's module may be unloaded by now, and its plan with it. */
 	if (is_abandoned ||
 	        agent_arguments_planned(frame->function >> FXT_FRAME_INDEX_BITS).call != cell->planned.call)
 		return cell;

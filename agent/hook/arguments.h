@@ -7,10 +7,10 @@
  *     exit    the call ends on the slow path, which writes its record with the cell's
  *             arguments and the results
  *
- * Cells lie beside the shadow stack, at the frame's number. So an abandoned call has its
- * arguments too, and nothing has to be freed in order. A cell is valid while its start is
- * the frame's: starts are unique on a thread. Frames beyond AGENT_CELLS_DEEP, and processes
- * without memory, have none, and their records have no arguments.
+ * Cells lie beside the shadow stack, at the frame's number. So an abandoned call keeps its
+ * arguments, and cells need not be freed. A cell is valid while its start equals the
+ * frame's: starts are unique on a thread. Frames beyond AGENT_CELLS_DEEP have no cell, nor
+ * has any frame if memory is short. The records of their calls have no arguments.
  *
  * A call that is open when its process is killed is recorded without arguments.
  */
@@ -22,7 +22,7 @@
 
 #define AGENT_CELLS_DEEP (1 << 14)
 
-/* What the record of a call has besides its name and times. */
+/* The encoded arguments and results of an open call. */
 struct agent_argument_cell { /* 1 KiB */
 	uint64_t start;      /* of the call */
 	struct agent_planned_arguments planned;
@@ -31,14 +31,14 @@ struct agent_argument_cell { /* 1 KiB */
 	uint64_t encoded[124];
 };
 
-/* A call of `function` has begun, at a frame with that address (CFA). Keeps the values of its
- * arguments, which are in these registers (argument_values.h). In no hook, with 2 KiB of
- * the stack left. */
+/* Keeps the arguments of a call of `function` that has just begun. `frame_address` is its
+ * frame's address (CFA), the registers are those of struct agent_registers. Call it outside
+ * of hooks, with 2 KiB of the stack left. */
 void agent_arguments_keep(
         uint64_t function, uint64_t frame_address, const uint64_t *general, const uint64_t *vector);
 
-/* The arguments of the call that has this frame, which ends; with the results that
- * agent_self.result has, unless it was abandoned. NULL: it has none. The writer is
+/* Returns the arguments of the call with this frame, which ends now. Adds the results in
+ * agent_self.result, unless the call was abandoned. NULL: it has none. The writer is
  * SLOW_PATH. */
 struct agent_argument_cell *agent_arguments_of(
         const struct fxt_thread_writer *writer, const struct fxt_frame *frame, bool is_abandoned);

@@ -32,7 +32,7 @@ struct agent_coroutine {
 	uint32_t priority;
 	struct agent_coroutine *parent, *left, *right;
 	struct agent_coroutine *outer; /* the coroutine with this stack inside its own */
-	uint32_t inner;                /* how many stacks are part of its own */
+	uint32_t inner;                /* the number of stacks inside its own */
 	struct track *track;           /* NULL: it has none */
 
 	/* The calls it has open while it has no track. */

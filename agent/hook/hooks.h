@@ -1,6 +1,6 @@
 /*
- * The hooks: what happens at a call's entry and exit, for every event source. An event
- * source is a file that handles one compiler's way of calling it (finstrument.c:
+ * The hooks run at a call's entry and exit, for every event source. An event source is a
+ * file that handles one compiler's way of calling it (finstrument.c:
  * -finstrument-functions). It passes on the function, the call site and the stack pointer
  * that the hook's caller has in its frame.
  *
@@ -115,8 +115,9 @@ COLD void agent_leave_general(void *function, uint64_t stack_pointer);
 COLD void agent_keep_arguments(
         uint64_t function, uint64_t frame_address, const uint64_t *general, const uint64_t *vector);
 
-/* Leaves a call with planned arguments (arguments.h), on the slow path. The registers are as
- * SAVE_REGISTERS leaves them where the function returns; NULL: they are not known. */
+/* Leaves a call with planned arguments (arguments.h), on the slow path. The registers are
+ * those at the function's return, as SAVE_REGISTERS leaves them; NULL: they are not
+ * known. */
 COLD void agent_leave_with_arguments(
         void *function, uint64_t stack_pointer, const uint64_t *general, const uint64_t *vector);
 

@@ -1,6 +1,7 @@
 /*
  * Enters and leaves calls of functions with prepared entries (prepared.h), on the program's
- * threads. Such a call is made in the middle of the function's code: saving.h.
+ * threads. They run in the middle of the function's code, so they save its registers
+ * (saving.h).
  */
 #include "saving.h"
 #include <stddef.h>
@@ -12,8 +13,8 @@
 
 #if ARCH_HAS_THUNKS
 
-/* The frame of agent_prepared_leave, at any depth of its own: the place is the frame's
- * address less 9. Why a frame has a byte more than it takes: thunks.c. */
+/* Unwind rules of agent_prepared_leave, at any depth of its own. The place is the frame's
+ * address less 9. thunks.c says why that address is one byte too high. */
 /* clang-format off */
 #define REPLACED_FRAME                                                                       \
 	".cfi_def_cfa 7, 1\n"                                                                \
@@ -22,7 +23,8 @@
 
 #define GLOBAL(name) ".hidden " name "\n .globl " name "\n"
 
-/* From a thunk, with its return address above ours. `pass` is for the third argument. */
+/* Thunks call this code at a function's entry. The thunk's return address lies above ours.
+ * `pass` sets the third argument. */
 #define ENTER(name, begin, pass)                                                             \
 	GLOBAL(name)                                                                         \
 	".p2align 4\n"                                                                       \
@@ -88,7 +90,7 @@ static __attribute__((noinline)) bool prepared_begin_by_jump(const uint64_t *pla
 	struct agent_return *entry = agent_return_at(at);
 	const struct agent_thunk *thunk = agent_thunk_at(*place);
 
-	/* A planned call lets its own thunk return, so the thunk there tells. */
+	/* A call with planned arguments returns into its own thunk. */
 	if (thunk->has_arguments && thunk->function == entry->function)
 		agent_leave_with_arguments((void *)(uintptr_t)entry->function, at, NULL, NULL);
 	else
@@ -98,7 +100,7 @@ static __attribute__((noinline)) bool prepared_begin_by_jump(const uint64_t *pla
 	return false;
 }
 
-/* A call at a place that was not used before. */
+/* The first call at its place of the stack. */
 static __attribute__((noinline)) bool prepared_begin_at_new_place(const uint64_t *place, uint64_t function)
 {
 	uint64_t at = (uint64_t)(uintptr_t)place;
@@ -116,9 +118,8 @@ static __attribute__((noinline)) bool prepared_begin_at_new_place(const uint64_t
 }
 
 /*
- * A call of the thunk's function begins, at that place of the stack. True: its return
- * address is in the table, and the thunk's is to replace it. False: the function is to
- * return to what stands there.
+ * Begins a call of the thunk's function at that place of the stack. True: the table has the
+ * return address, and the thunk's is to replace it. False: the return address stays.
  */
 __attribute__((used)) bool agent_prepared_begin(const uint64_t *place, uint64_t entered)
 {
@@ -140,7 +141,7 @@ __attribute__((used)) bool agent_prepared_begin(const uint64_t *place, uint64_t 
 	return true;
 }
 
-/* The call whose return address is replaced at that place ends: puts it back. */
+/* Ends the call with a replaced return address at that place. Puts the address back. */
 __attribute__((used)) void agent_prepared_end(uint64_t *place)
 {
 	uint64_t at = (uint64_t)(uintptr_t)place;
@@ -162,11 +163,11 @@ static bool prepared_has_shadow_stack(void)
 }
 
 /*
- * As agent_prepared_begin(), and keeps the arguments. A call that was entered by a tail jump
- * would return into the thunk of the function that jumped, which knows nothing of
- * arguments: it gets the return address of its own thunk. The processor then predicts this
- * return wrongly, and with a shadow stack it would end the program. There the call is
- * recorded without arguments.
+ * Begins a call like agent_prepared_begin(), and keeps its arguments. After a tail jump the
+ * call would return into the thunk of the function that jumped. That thunk may not end
+ * calls with arguments, so the call gets its own thunk's return address. The processor then
+ * predicts this return wrongly. With a shadow stack it would end the program, so there the
+ * call is recorded without arguments.
  */
 __attribute__((used)) bool agent_arguments_begin(uint64_t *place, uint64_t entered, const uint64_t *general)
 {
@@ -180,13 +181,13 @@ __attribute__((used)) bool agent_arguments_begin(uint64_t *place, uint64_t enter
 		return false;
 	if (!is_replaced)
 		*place = (uint64_t)(uintptr_t)thunk + AGENT_THUNK_CALLED;
-	/* The fourth argument is put there on the way. */
+	/* agent_passing_vectors (saving.c) sets the fourth argument. */
 	agent_keep_arguments(thunk->function, (uint64_t)(uintptr_t)(place + 1), general, NULL);
 	return is_replaced;
 }
 
-/* As agent_prepared_end(). The call may be one that the planned one has ended with, by a
- * tail jump. */
+/* Ends a call like agent_prepared_end(). After a tail jump it is a call of the function
+ * that was jumped to. */
 __attribute__((used)) void agent_arguments_end(uint64_t *place, const uint64_t *general)
 {
 	uint64_t at = (uint64_t)(uintptr_t)place;

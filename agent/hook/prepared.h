@@ -8,7 +8,7 @@
 
 #include "thunks.h"
 
-/* What thunks call. */
+/* The code that thunks call. */
 struct agent_thunk_code agent_prepared_code(void);
 
 #endif

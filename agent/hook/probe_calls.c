@@ -1,6 +1,6 @@
-/* Records probes (probe_calls.h), on the program's threads and in the middle of its code: all
- * registers are kept. The agent has no AVX code, so the halves that SSE code changes are
- * enough. */
+/* Records probes (probe_calls.h), on the program's threads and in the middle of its code.
+ * So it keeps all registers. The agent has no AVX code: the halves that SSE code changes
+ * are enough. */
 #include "probe_calls.h"
 #include <stddef.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #if ARCH_HAS_THUNKS
 
-/* How much of the texts of all arguments together is recorded. */
+/* The most bytes of all texts of a probe together. */
 #define TEXT_BYTES 1024
 
 /* clang-format off */
@@ -64,8 +64,8 @@ __asm__(
 
 enum { RSP = 4, RBP = 5 };
 
-/* What is known at a site: general registers by their number, vector registers of two words
- * each, and room for texts. */
+/* The registers at a site, and the room for texts. General registers have their numbers'
+ * order; vector registers have two words each. */
 struct site {
 	const struct agent_probe *probe;
 	const uint64_t *general, *vector;
@@ -75,8 +75,9 @@ struct site {
 
 /* ---- arguments ---- */
 
-/* Whether an operand lies on the thread's stack, so that it can be read at once. An operand
- * elsewhere may be one that the program never reads: only the probe has it. */
+/* True if an operand lies on the thread's stack, and can be read without the kernel. An
+ * operand elsewhere may have an invalid address: perhaps the program itself never reads
+ * it. */
 static bool operand_is_on_stack(const struct site *s, const struct fxt_operand *o, uint64_t address)
 {
 	uint64_t low = s->general[RSP] - 128;
@@ -135,7 +136,7 @@ static struct fxt_trace_value value_number(uint32_t type, uint64_t word)
 	return (struct fxt_trace_value){type, 0, word};
 }
 
-/* Copies a text. Those that cannot be read are "?". */
+/* Copies a text. One that cannot be read is "?". */
 static struct fxt_trace_value value_of_text(struct site *s, uint64_t address)
 {
 	size_t room = TEXT_BYTES - s->text_bytes;
@@ -191,10 +192,10 @@ static struct fxt_trace_value value_of(struct site *s, const struct fxt_operand 
 #define BEGUN       32
 #define OVERLAPPING 4
 
-/* The durations that have begun on this thread. Beyond BEGUN they are only counted, and are
- * taken to end in order. */
+/* The open durations of this thread. Those beyond BEGUN are only counted, as if they ended
+ * in order. */
 static __thread struct {
-	uint32_t texts_of; /* in which table of texts the indices are */
+	uint32_t texts_of; /* the table of texts that the indices are valid for */
 	uint32_t count, more;
 	struct begun {
 		uint64_t pair;
@@ -209,7 +210,7 @@ static void durations_forget_others(void)
 {
 	if (durations.texts_of == agent_said_texts())
 		return;
-	/* They are of another trace. */
+	/* These durations belong to another trace. */
 	durations.count = durations.more = 0;
 	memset(durations.overlapping, 0, sizeof(durations.overlapping));
 	durations.texts_of = agent_said_texts();
@@ -227,7 +228,7 @@ static void duration_begin(
 		durations.more++;
 }
 
-/* Ends a duration that began inside another one and was not ended. */
+/* Ends a duration inside another one that ends. It has had no end of its own. */
 static void duration_end_inner(struct begun *begun)
 {
 	struct fxt_trace_site site = {.texts = begun->texts, .texts_of = durations.texts_of};
@@ -235,7 +236,8 @@ static void duration_end_inner(struct begun *begun)
 	fxt_trace_agent.event(&site, FXT_EVENT_DURATION_END, 0, NULL, 0);
 }
 
-/* Returns the type of the event that the probe at an end makes. */
+/* Takes the duration that a probe ends off the list. Returns the type of the probe's
+ * event. */
 static uint32_t duration_end(const struct agent_probe *probe)
 {
 	uint32_t found = durations.count;
@@ -254,7 +256,7 @@ static uint32_t duration_end(const struct agent_probe *probe)
 	return FXT_EVENT_DURATION_END;
 }
 
-/* The entry of a duration that may overlap others, or one that is free. NULL: neither. */
+/* Returns the entry of an overlapping duration, else a free entry, else NULL. */
 static struct overlapping *overlapping_find(uint64_t pair)
 {
 	struct overlapping *found = NULL;
@@ -316,7 +318,8 @@ __attribute__((used)) void agent_probe_record(
 	for (unsigned i = 0; i < plan->count; i++)
 		arguments[i] = (struct fxt_trace_argument){
 		        probe->plan_texts + plan->operands[i].name, value_of(&s, &plan->operands[i])};
-	/* A child by vfork() shares the thread's durations, and what it says is counted as lost. */
+	/* A child by vfork() shares the thread's durations, and all its events are counted
+	 * as lost. */
 	switch (agent_is_borrower() ? FXT_PROBE_INSTANT : plan->kind) {
 	case FXT_PROBE_BEGIN:
 		duration_begin(probe, arguments, plan->count);

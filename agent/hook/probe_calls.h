@@ -1,11 +1,11 @@
 /*
- * Calls of the agent from the sites of probes (agent/patch/probes.h): reads the arguments of
- * the probe where its plan says they are, and records an event as <fxt/trace.h> does
- * (said.h). The event's category is the probe's provider.
+ * The code that the sites of probes call (agent/patch/probes.h). It reads the probe's
+ * arguments by its plan, and records an event as <fxt/trace.h> does (said.h). The event's
+ * category is the probe's provider.
  *
- * Probes that begin and end a duration need not come in pairs: an error may leave the program
- * no way to the second one. Each thread keeps its begun durations. An end also ends those that
- * began later; an end without a begin is an instant.
+ * Probes that begin and end a duration need not come in pairs: after an error the program
+ * may never reach the second one. Each thread keeps its open durations. An end also ends
+ * those that began later. An end without a begin is an instant.
  */
 #ifndef FXT_AGENT_PROBE_CALLS_H
 #define FXT_AGENT_PROBE_CALLS_H

@@ -39,14 +39,14 @@ extern HIDDEN struct agent_return **agent_returns[1 << (AGENT_RETURNS_BITS - AGE
 /* Lets the table be written to. Before, it is empty. Called before the first thunk is. */
 bool agent_returns_prepare(void);
 
-/* Which of a middle table's leaves a place is in. */
+/* The index of a place's leaf in its middle table. */
 static inline uint64_t agent_return_leaf(uint64_t place)
 {
 	return place >> AGENT_RETURNS_LEAF_BITS &
 	       ((1 << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS)) - 1);
 }
 
-/* Which of a leaf's entries is a place's. */
+/* The index of a place's entry in its leaf. */
 static inline uint64_t agent_return_number(uint64_t place)
 {
 	return place % (1 << AGENT_RETURNS_LEAF_BITS) / 8;
@@ -76,7 +76,7 @@ static inline struct agent_return *agent_return_find(uint64_t place)
 	return &leaf[agent_return_number(place)];
 }
 
-/* The same; makes the tables that are missing. NULL: there is no memory, the process may
+/* Finds the entry too, and makes missing tables. NULL: there is no memory, the process may
  * make no system call, or the place is no word of the program's. From any context. */
 COLD struct agent_return *agent_return_make(uint64_t place);
 

@@ -1,11 +1,13 @@
 /*
- * What the program says in its trace by the macros of include/fxt/trace.h: events, the
+ * Writes the program's own records, those of the macros in include/fxt/trace.h: events, the
  * durations of blocks ("spans"), objects, blobs and lines of logs. A site that is switched
- * on calls these functions by the table `fxt_trace_agent`, which it finds by a weak symbol.
+ * on calls these functions by the table `fxt_trace_agent`. It finds the table by a weak
+ * symbol.
  *
- * A span has a frame on the shadow stack, as a wait has (writer/engine/waits.h). Therefore it
- * nests right among calls, ends at a jump, is shown after any death, and moves with its
- * coroutine. The record at its end has its arguments. All other records are written at once.
+ * A span has a frame on the shadow stack, as a wait has (writer/engine/waits.h). Therefore
+ * it nests right among calls, ends at a jump, is shown after any death, and moves with its
+ * coroutine. The record at its end has its arguments. All other records are written at
+ * once.
  *
  * Each record is written, or counted as lost. Nothing here waits for a lock that the thread
  * holds, so handlers may say anything.
@@ -15,7 +17,7 @@
 
 #include "said_names.h"
 
-/* What sites call; the agent's own sources call it too. */
+/* The table of functions that sites call. Sources of the agent call them too. */
 extern struct fxt_trace_agent fxt_trace_agent;
 
 /* Fills the table in. From now on sites find the agent. The two functions name the calling

@@ -62,7 +62,7 @@ static uint16_t said_index(const char *text)
 	return (uint16_t)entry->index;
 }
 
-/* The texts are those of the present table. Under the lock. */
+/* Forgets the texts of an earlier table. Under the lock. */
 static void said_renew_texts(void)
 {
 	if (texts_of != agent_said_texts())

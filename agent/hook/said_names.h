@@ -1,7 +1,7 @@
 /*
- * Texts and categories of what the program says in its trace (said.h). Texts are registered
- * once as strings of the trace, and a site keeps their indices. Categories have a word each,
- * which sites test before they call the agent.
+ * Texts and categories of the program's own records (said.h). Texts are registered once as
+ * strings of the trace, and a site keeps their indices. Categories have a word each, which
+ * sites test before they call the agent.
  *
  * No address of the program's is kept, as its library may be unloaded.
  */
@@ -11,10 +11,10 @@
 #include "agent/base/self.h"
 #include "include/fxt/trace.h"
 
-/* How often forked children have forgotten their parents' texts. */
+/* The number of times that forked children forgot their parents' texts. */
 extern HIDDEN uint32_t agent_said_epoch;
 
-/* The table that the indices of texts are valid for now; never 0. */
+/* The number of the table that indices of texts belong to now; never 0. */
 static inline uint32_t agent_said_texts(void)
 {
 	return agent_said_epoch << 16 ^ (load_relaxed(&agent_engine.generation) + 1);
@@ -40,8 +40,8 @@ void agent_said_learn(struct fxt_trace_site *site, const struct fxt_trace_argume
  * anything is. Without locks, at any time. */
 const uint32_t *agent_said_category(const char *name);
 
-/* Whether the site's category is recorded, where its word does not tell: too many
- * categories share one. */
+/* Whether the site's category is recorded. Categories without a word of their own share
+ * one, so their sites must ask here. */
 bool agent_said_is_wanted(const struct fxt_trace_site *site);
 
 /* Lists a category with its description. */

@@ -1,6 +1,6 @@
 /*
- * Saves the vector registers around what the sources of saving.h call besides the short way.
- * The agent has no AVX code of its own and brings its own memcpy() and the like. So the 16
+ * Saves the vector registers around calls that leave the hooks' short way (saving.h). The
+ * agent has no AVX code of its own and brings its own memcpy() and the like. So the 16
  * halves that SSE code may change are enough.
  */
 #include "agent/base/arch.h"
@@ -16,7 +16,7 @@
 	"	jmp agent_" way "_vectors\n"                                                 \
 	"	.cfi_endproc\n"
 #define SAVED_CALL(name)  CALL_BY("saving", name)
-/* The address of the saved registers is the fourth argument. */
+/* Passes the address of the saved registers as the fourth argument. */
 #define PASSED_CALL(name) CALL_BY("passing", name)
 
 #define STORE(n) "movaps %xmm" #n ", 16*" #n "(%rsp)\n"

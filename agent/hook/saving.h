@@ -2,8 +2,8 @@
  * Calls of the hooks from the middle of the program's code, for sources that the compiler
  * did not make a call for (prepared.c, xray.c). The function's arguments or its result are
  * in registers there, and with -fipa-ra its caller may keep values in any other. So such a
- * source is compiled for general registers alone, and its instructions save these. All else
- * that it calls goes through agent_saving_vectors (saving.c), by the names below.
+ * source is compiled for general registers alone, and its instructions save these. The
+ * names below lead all its other calls through saving.c, which saves the vector registers.
  */
 #ifndef FXT_AGENT_SAVING_H
 #define FXT_AGENT_SAVING_H

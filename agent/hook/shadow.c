@@ -295,8 +295,8 @@ bool agent_make_room(struct fxt_thread_writer *writer)
 	FXT_ASSERT_SLOW_PATH(writer);
 	if (!writer->top_limit)
 		fxt_stack_restore_limit(&agent_engine, writer);
-	/* top_limit is 0 if a stop has come since. The stack is not full for that: the call
-	 * would be counted as lost. */
+	/* A stop may have set top_limit to 0. The stack is not full then, and the call must
+	 * not count as lost. */
 	if ((uint64_t)(uintptr_t)slot_top(slot) >= fxt_stack_end(&agent_engine, writer) &&
 	        fxt_stack_grow(&agent_engine, writer))
 		set_sentinel(slot, writer == agent_self.writer ? agent_self.stack_bytes : UINT64_MAX);

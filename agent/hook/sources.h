@@ -33,8 +33,9 @@ static inline bool agent_is_instrumented(void)
 	return agent_entries_count() > 0 || agent_finstrument_is_used();
 }
 
-/* Whether calls are recorded has changed: switches the sources that are written into the
- * program. Runs in the helper's thread, or, with `is_helper` false, before there is one. */
+/* Switches the sources that are written into the program, after the recording of calls
+ * began or ended. Runs in the helper's thread, or, with `is_helper` false, before there is
+ * one. */
 static inline void agent_sources_follow_recording(bool is_helper)
 {
 	agent_entries_follow_recording(is_helper);

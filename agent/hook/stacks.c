@@ -59,7 +59,7 @@ void agent_look_for_signal_stack(uint64_t address)
 		signal_stack_is(low, stack.ss_size);
 }
 
-/* How many bytes of its stack are left for a hook at that address; UINT64_MAX: unknown. */
+/* The bytes of its stack that are left for a hook at that address; UINT64_MAX: unknown. */
 static uint64_t stack_bytes_left(uint64_t address)
 {
 	int signal_stack;

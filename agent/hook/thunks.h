@@ -1,7 +1,7 @@
 /*
- * Thunks: what the jump in a prepared entry (agent/patch/entries.h) leads to, or the slot of
- * an import (agent/patch/imports.h), whose body is the function itself. Each function has
- * one.
+ * A thunk is the code between a call and its function. The jump in a prepared entry leads
+ * to it (agent/patch/entries.h), or the slot of an import (agent/patch/imports.h). For an
+ * import the body is the function itself. Each function has one thunk.
  *
  *     function: jmp --> stub, if the thunk is not near: jmp *thunk
  *               rest of the function  <--------------------.
@@ -11,13 +11,13 @@
  *               jmp agent_prepared_leave                   |
  *            1: jmp *body  --------------------------------'
  *
- * The thunk calls the rest of the function, so the function returns into the thunk. Its
- * true return address is kept by its place on the stack (returns.h), and put back before
- * the thunk returns. Every `ret` thus meets its `call`: the processor predicts both, and a
- * shadow stack in hardware agrees.
+ * The thunk calls the rest of the function, so the function returns into the thunk. A table
+ * keeps the true return address by its place on the stack (returns.h). The thunk puts it
+ * back before it returns. Every `ret` thus meets its `call`: the processor predicts both,
+ * and a shadow stack in hardware agrees.
  *
  * A function may be entered by a jump from another one, at the other's place (a tail call).
- * The word there is a thunk's address already: then the other call ends, and the thunk only
+ * The word there is a thunk's address already. So the other call ends, and the thunk only
  * jumps. Otherwise a loop of tail calls would use up the stack.
  *
  * The thunks lie in this library's own memory, because an unwinder looks for rules in the
@@ -42,13 +42,13 @@
 
 struct agent_thunk {
 	uint8_t code[24];
-	uint64_t body;          /* where the function goes on behind the jump */
+	uint64_t body;          /* the function's code behind the jump */
 	uint64_t function;      /* its address */
 	uint64_t has_arguments; /* arguments of its calls are recorded (arguments.h) */
 	uint64_t rest[2];
 };
 
-/* A page of thunks begins with this: where unwinders find agent_returns. */
+/* The head of a page of thunks. Unwinders find agent_returns by it. */
 struct agent_thunk_page {
 	int64_t returns; /* from here */
 	uint64_t rest[7];
@@ -62,7 +62,7 @@ static inline bool agent_is_thunk(uint64_t address)
 	return ARCH_HAS_THUNKS && address - (uint64_t)(uintptr_t)agent_thunks < AGENT_THUNKS_BYTES;
 }
 
-/* The function of the thunk that returns through that address; 0: it is none in a thunk. */
+/* The function of the thunk with that return address; 0: no thunk has it. */
 static inline uint64_t agent_thunk_function(uint64_t address)
 {
 	const uint64_t thunk = address & ~(uint64_t)(AGENT_THUNK_BYTES - 1);
@@ -70,14 +70,14 @@ static inline uint64_t agent_thunk_function(uint64_t address)
 	return agent_is_thunk(address) ? ((const struct agent_thunk *)(uintptr_t)thunk)->function : 0;
 }
 
-/* The beginning of the thunk of a function that has been entered by it, from an address that
- * agent_is_thunk(). */
+/* The thunk with that return address, for which agent_is_thunk() is true. */
 static inline const struct agent_thunk *agent_thunk_at(uint64_t address)
 {
 	return (const struct agent_thunk *)(uintptr_t)(address & ~(uint64_t)(AGENT_THUNK_BYTES - 1));
 }
 
-/* What thunks call: prepared.c's. The second pair is for functions with planned arguments. */
+/* The code that thunks call at a function's entry and exit (prepared.c). The second pair
+ * serves functions with planned arguments. */
 struct agent_thunk_code {
 	const uint8_t *enter, *leave;
 	const uint8_t *enter_arguments, *leave_arguments;

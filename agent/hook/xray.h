@@ -11,7 +11,7 @@
 
 #include "agent/patch/sleds.h"
 
-/* What sleds call. */
+/* The code that sleds call. */
 struct agent_sled_code agent_xray_code(void);
 
 #endif

@@ -297,7 +297,7 @@ static uint64_t blocking_stream(const FILE *stream)
 	return stream && stream->_fileno >= 0 ? agent_blocking_descriptor(stream->_fileno) : 0;
 }
 
-/* How many bytes the stream has read and not handed out. A call that finds a byte does not
+/* The bytes that the stream has read and not handed out. A call that finds a byte does not
  * count as one that may wait. Most calls find their line there, and two clock readings
  * would take longer than such a call. A wait has no name if the end of the buffer splits a
  * line and the rest of it is late. */

@@ -27,7 +27,7 @@ struct agent_wait {
 	uint32_t earlier; /* the latest flow that began before it */
 };
 
-/* How a wait ended: it was woken; it timed out or a signal handler ran; its thread was
+/* The end of a wait: it was woken; it timed out or a signal handler ran; its thread was
  * cancelled. */
 enum agent_wait_end { WAIT_WOKEN, WAIT_IN_VAIN, WAIT_ABANDONED };
 

@@ -328,8 +328,8 @@ void agent_entries_examine(const struct agent_module_tables *module)
 	agent_planned_take(module, is_on);
 }
 
-/* The first entry of a function, or where it would be: entries and sleds are in the order of
- * their functions. */
+/* The index of a function's first entry, or where it would be. Entries and sleds are in the
+ * order of their functions. */
 static uint32_t entries_first_of(const struct entries *m, uint64_t function)
 {
 	uint32_t low = 0, high = m->used;

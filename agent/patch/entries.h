@@ -41,11 +41,11 @@ void agent_entries_examine(const struct agent_module_tables *module);
 /* Whether the function at that address has an entry or a sled. Under the engine's lock. */
 bool agent_entries_has(uint64_t function);
 
-/* How many entries and sleds there are. */
+/* The number of entries and sleds. */
 uint32_t agent_entries_count(void);
 
-/* Whether calls are recorded has changed: writes the entries. Runs in the helper's thread,
- * or, with `is_helper` false, before there is one. */
+/* Writes the entries after the recording of calls began or ended. Runs in the helper's
+ * thread, or, with `is_helper` false, before there is one. */
 void agent_entries_follow_recording(bool is_helper);
 
 /* Whether the call that returns there is of that function's thunk, or at its sled. Under the
@@ -60,7 +60,7 @@ bool agent_entries_exclude(uint64_t from);
  * entries. */
 void agent_entries_include_all(bool are_exits);
 
-/* How many are taken out. */
+/* The number of excluded ones. */
 uint32_t agent_entries_excluded(void);
 
 /* This code is about to be unmapped. With the engine's lock held. */

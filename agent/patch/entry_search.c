@@ -230,8 +230,8 @@ static bool entry_is_code(const struct agent_module_tables *module, uint64_t ent
 	return false;
 }
 
-/* Where the next function begins at the latest: that of an entry, or of the unwind table,
- * or the segment's end. */
+/* The end of a function, at the latest: the start of the next entry's function, of the next
+ * one in the unwind table, or the segment's end. */
 static uint64_t entry_end(
         const struct agent_module_tables *module, uint64_t function, const struct agent_entry *next)
 {
@@ -305,7 +305,7 @@ static const char *const slot_names[] = {"__cyg_profile_func_enter", "__cyg_prof
         "dlsym", "dlvsym", "dlmopen", "setjmp", "_setjmp", "__sigsetjmp", "vfork", "getcontext", NULL};
 #define SLOT_NAMES_OF_HOOKS 2
 
-/* Where the module keeps their addresses. */
+/* The words in which the module keeps their addresses. */
 static struct agent_symbol_slot slots[SLOTS];
 static unsigned slot_count;
 static uint32_t slots_module; /* its id */
@@ -386,7 +386,8 @@ static uint64_t entry_function(const struct agent_entry *entry)
 	return entry->function;
 }
 
-/* Keeps the order of equal ones. Linkers leave them in order, nearly always. */
+/* Sorts by insertion: linkers nearly always leave them in order. Equal ones keep their
+ * order. */
 static void entries_sort_by(
         struct agent_entry *entries, size_t count, uint64_t (*key)(const struct agent_entry *entry))
 {

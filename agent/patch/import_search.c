@@ -43,9 +43,9 @@ static uint64_t definition_body(const struct agent_definition *definition)
 	                               : definition->address;
 }
 
-/* What the slot leads to: by what the loader has written there, or, if it has not bound the
- * slot yet, by the definition that it would find. Until then the slot leads back into the
- * module. */
+/* Finds the function that a slot leads to. Takes the address that the loader has written
+ * there. A slot that is not bound yet leads back into the module: takes the definition that
+ * the loader would find. */
 static bool target_find_body(const struct agent_module_tables *module, const struct agent_import *import,
         struct agent_import_target *target)
 {

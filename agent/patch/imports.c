@@ -73,7 +73,7 @@ static struct import_function *function_at(uint32_t number)
 	return &imports->functions[number - 1];
 }
 
-/* How many functions have a thunk or can get one. */
+/* The number of functions that have a thunk or can get one. */
 static uint32_t function_count(void)
 {
 	return imports->block_count * PER_BLOCK;

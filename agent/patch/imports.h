@@ -25,11 +25,11 @@
  * they cannot be recorded. Under the engine's lock. */
 void agent_imports_examine(const struct agent_module_tables *module);
 
-/* How many functions are called through thunks. */
+/* The number of functions with thunks. */
 uint32_t agent_imports_count(void);
 
-/* Whether calls are recorded has changed: writes the slots. Runs in the helper's thread,
- * or, with `is_helper` false, before there is one. */
+/* Writes the slots after the recording of calls began or ended. Runs in the helper's
+ * thread, or, with `is_helper` false, before there is one. */
 void agent_imports_follow_recording(bool is_helper);
 
 /* Whether the call that returns there is of that function's thunk. Under the engine's
@@ -43,7 +43,7 @@ void agent_imports_exclude(uint64_t from);
 /* Puts back all that were taken out. */
 void agent_imports_include_all(void);
 
-/* How many are taken out. */
+/* The number of excluded ones. */
 uint32_t agent_imports_excluded(void);
 
 /* This code is about to be unmapped, with the module that has it. With the engine's lock

@@ -24,8 +24,8 @@
 enum agent_instruction_kind {
 	/* uses registers or memory; values may go from any of these to any other */
 	AGENT_MOVES,
-	AGENT_COPIES,   /* `to` is what `from` was */
-	AGENT_LOADS,    /* `to` is what is in memory */
+	AGENT_COPIES,   /* `to` gets the value of `from` */
+	AGENT_LOADS,    /* `to` gets the value in memory */
 	AGENT_STORES,   /* `from` goes into memory */
 	AGENT_SETS,     /* `to` is a constant */
 	AGENT_CALLS,    /* `target`, if it is known */

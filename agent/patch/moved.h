@@ -1,7 +1,7 @@
 /*
- * Carries out one entry of a plan (writer/shared/plan.h) in the module that has its file in
- * memory: puts the moved instructions to another place near it, and writes a jump there over
- * the first of them. All functions need the engine's lock, and the memory of this process
+ * Carries out one entry of a plan (writer/shared/plan.h) in a loaded module. Copies the
+ * moved instructions to a place near the module, and overwrites the first of them with a
+ * jump to that place. All functions need the engine's lock, and the memory of this process
  * open (code.h).
  */
 #ifndef FXT_AGENT_MOVED_H
@@ -15,12 +15,12 @@
 /* Whether all offsets of an entry lie in its code. The plan has `code_bytes` of code. */
 bool agent_moved_is_valid(const struct fxt_plan_entry *entry, uint32_t code_bytes);
 
-/* Whether the code in memory is what the plan was made for. It may be another file's, or a
- * debugger's breakpoint may be there, or something that was prepared. */
+/* Whether the code in memory equals the planned code. It may belong to another file, or
+ * contain a debugger's breakpoint or a prepared entry. */
 bool agent_moved_fits(const struct agent_module_tables *module, const struct fxt_plan_entry *entry);
 
-/* Puts the entry's moved instructions, from the plan's code, into `to`, as they are to lie at
- * `place`. False: something that they use is too far. */
+/* Stores the entry's moved instructions in `to`, adapted to lie at `place`. `code` is the
+ * plan's. False: an address that they use is too far away. */
 bool agent_moved_put(const struct agent_module_tables *module, const struct fxt_plan_entry *entry,
         const uint8_t *code, uint8_t *to, uint64_t place);
 

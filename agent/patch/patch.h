@@ -53,7 +53,8 @@ void agent_patch_undo(void);
 /* Puts everything back at the end of the helper, for good. */
 void agent_patch_end(void);
 
-/* How many calls of hooks are patched now. In a forked child: how many it inherited. */
+/* The number of hook calls that are patched now. In a forked child: of those that it
+ * inherited. */
 uint32_t agent_patch_sites(void);
 
 /* Puts the inherited sites back in a forked child, before anything of the child is

@@ -77,7 +77,8 @@ static bool plan_is_whole(const struct fxt_plan *plan, uint64_t bytes)
 
 /* ---- carrying it out ---- */
 
-/* What is made of a plan: the entries that fit, and what is written for them. */
+/* A plan while it is carried out: the entries that fit, and the code that is written for
+ * them. */
 struct planned_work {
 	const struct agent_module_tables *module;
 	const struct fxt_plan *plan;
@@ -116,7 +117,7 @@ static struct agent_thunk_target work_target(const void *of, uint32_t number)
 	        w->module->base + work_entry(w, number)->function, planned_body(&w->m, number)};
 }
 
-/* How much of the code a function takes. */
+/* The bytes of code that a function takes. */
 static uint32_t work_bytes(const struct planned_work *w, uint32_t number)
 {
 	uint32_t bytes = STUB_BYTES + work_entry(w, number)->code_bytes;

@@ -27,11 +27,11 @@ void agent_planned_take(const struct agent_module_tables *module, bool is_on);
 /* Whether calls of that function are recorded by a plan. */
 bool agent_planned_has(uint64_t function);
 
-/* How many functions are recorded by plans, and how many of them are excluded now. */
+/* The number of functions that plans record, and of those excluded now. */
 uint32_t agent_planned_count(void);
 uint32_t agent_planned_excluded(void);
 
-/* Whether calls are recorded has changed. */
+/* Call it after the recording of calls began or ended. */
 void agent_planned_follow_recording(bool is_on);
 
 /* As in entries.h: whether that address is in the thunk of that function; excludes the

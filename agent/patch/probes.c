@@ -1,5 +1,5 @@
-/* Carries out plans of probes (probes.h), on the thread that starts or loads a module. What a
- * plan says is checked against the code in memory. */
+/* Carries out plans of probes (probes.h), on the thread that starts or loads a module.
+ * Checks each plan, and compares it with the code in memory, before it writes. */
 #include "probes.h"
 #include <stddef.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static bool plan_probe_is_valid(const struct fxt_probe_plan *plan, const struct 
 	return true;
 }
 
-/* How many probes share the jump of the first one of `left`, if all of that is valid; 0: not
- * so. */
+/* The number of probes, out of `left`, that share the jump of the first one. 0: one of them
+ * is not valid. */
 static uint32_t plan_group(const struct fxt_probe_plan *plan, const struct fxt_probe *first, uint32_t left)
 {
 	uint32_t count = 0;
@@ -94,7 +94,8 @@ static uint32_t plan_group(const struct fxt_probe_plan *plan, const struct fxt_p
 
 /* ---- on and off ---- */
 
-/* The semaphore is a word of the program's data, which other tools count in as well. */
+/* Counts in the probe's semaphore, a word of the program's data. Other tools count there
+ * too. */
 static void probe_count(const struct agent_probe *probe, bool up)
 {
 	uint64_t address = probe->base + probe->plan->semaphore;
@@ -148,7 +149,7 @@ static uint32_t probe_room(const struct fxt_probe *plan)
 	return (plan->patch.code_bytes + PLACE_STEP - 1) & ~(PLACE_STEP - 1);
 }
 
-/* Maps what lies near the module: code, and behind it the probes. */
+/* Maps memory near the module, for code and the probes behind it. */
 static bool probed_map(struct probed *m)
 {
 	for (uint32_t i = 0; i < m->count; i++)
@@ -176,7 +177,7 @@ static void probe_make(struct agent_probe *probe, const struct probed *m,
 	probe->site.on = agent_said_category(probe->site.category);
 }
 
-/* Puts the distances of the two words of the call. */
+/* Stores the distances of the call's two words. */
 static void probe_link(const struct agent_probe *probe, uint8_t *code, uint64_t place)
 {
 	const struct {
@@ -242,7 +243,7 @@ static void probed_give_back(const struct probed *m)
 	sys_unmap((void *)m->plan, m->plan_bytes);
 }
 
-/* The loader, the unwinder, and what this library needs. */
+/* The loader, the unwinder, and the libraries that the agent needs. */
 static const char *const foreign[] = {"ld-linux", "libc.so", "libgcc_s.so", "libfxtagent.so", NULL};
 
 void agent_probes_take(const struct agent_module_tables *module)

@@ -11,9 +11,8 @@
 #define LOW_BYTE   9u /* of the distance from behind an entry's call to its stub */
 
 /*
- * Where the stub with that remainder is: the remainder is that of its own address. Two
- * sleds' remainders may differ by 2, and a stub takes 14 bytes, so neighbours are 256 bytes
- * apart.
+ * The place of the stub with that remainder, which its own address has too. Two sleds'
+ * remainders may differ by 2, and a stub takes 14 bytes, so neighbours are 256 bytes apart.
  */
 static uint32_t sled_stub(uint32_t remainder)
 {

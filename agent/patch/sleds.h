@@ -44,7 +44,7 @@ struct agent_sled_thunk {
 	uint64_t rest;
 };
 
-/* What stubs and thunks lead to. */
+/* The code that stubs and thunks lead to. */
 struct agent_sled_code {
 	const uint8_t *enter, *leave, *leave_by_jump;
 };

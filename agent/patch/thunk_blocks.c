@@ -54,7 +54,7 @@ static struct agent_thunk_block *blocks_find_free(void)
 	return NULL;
 }
 
-/* The thunk that is to lie at an address. */
+/* Makes the thunk for an address. */
 static struct agent_thunk block_thunk(uint64_t address, struct agent_thunk_target to)
 {
 	return agent_thunk_for(

@@ -15,12 +15,12 @@ struct agent_thunk_block {
 	uint32_t first_page, pages;
 };
 
-/* What a thunk is for: its function, and where the function goes on. */
+/* A thunk's function, and the function's code behind the jump. */
 struct agent_thunk_target {
 	uint64_t function, body;
 };
 
-/* What thunks call: the beginning and the end of a call. NULL: there are no thunks here. */
+/* Sets the code that thunks call. Its addresses are NULL if there are no thunks here. */
 void agent_thunk_blocks_prepare(const struct agent_thunk_code *code);
 
 /*

@@ -248,7 +248,7 @@ const void *agent_request_plan(enum fxt_plan_kind kind, const char *module, uint
 	        "--patch: no functions of ", "--args: no arguments of ", "--usdt: no probes of "};
 	/* Not on a stack; the engine's lock is held. */
 	static struct fxt_plan_request request;
-	static bool is_stopped; /* the manager; it would let each module wait */
+	static bool is_stopped; /* the manager; later modules do not wait for it */
 	uint32_t beat = load_relaxed(&agent_engine.control->heartbeat);
 	size_t path_bytes = strlen(module);
 	const void *plan = NULL;

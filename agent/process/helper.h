@@ -31,8 +31,8 @@ void agent_helper_set_idle(uint64_t nanoseconds);
 /* Before the first start, and again in a forked child. */
 void agent_helper_prepare(struct agent_helper_job job);
 
-/* Starts the helper thread unless it runs. Has it populate pages ahead of the writers if
- * that is wanted. From any context, also a hook's slow path. */
+/* Starts the helper thread unless it runs. If wanted, the helper populates pages ahead of
+ * the writers. From any context, also a hook's slow path. */
 void agent_helper_start(void);
 
 /* In a forked child, which has no helper thread. */

@@ -1,5 +1,5 @@
-/* How a program that is about to be run will handle LD_PRELOAD. The loader of another word
- * size, and musl's, complain about the agent on the program's standard error. A static
+/* Predicts what a program will do with LD_PRELOAD, before it is run. The loader of another
+ * word size, and musl's, complain about the agent on the program's standard error. A static
  * program has no loader. */
 #ifndef FXT_AGENT_IMAGE_H
 #define FXT_AGENT_IMAGE_H
@@ -13,8 +13,8 @@ enum agent_image {
 	AGENT_IMAGE_FOREIGN, /* untraced; its loader must not find the agent */
 };
 
-/* The kind of the file with that name. It is searched in PATH if `is_searched` and the name
- * has no slash. The name can be read. */
+/* The kind of the file with that name. Searches PATH if `is_searched` and the name has no
+ * slash. The name can be read. */
 enum agent_image agent_image_look(const char *file, bool is_searched);
 
 #endif

@@ -94,7 +94,7 @@ bool agent_module_is_code(uint64_t address);
  */
 uint64_t agent_function_ref(uint64_t address);
 
-/* Waits, in the same way, until the manager has decided on what has this reference. */
+/* Waits, in the same way, until the manager has decided on this function or span. */
 void agent_await_decision(uint64_t ref);
 
 /* The loader is about to unmap the module: forgets its functions, and calls `code_goes` for

@@ -99,7 +99,7 @@ char *agent_trace_file_path(void)
 	return file.path;
 }
 
-/* ---- whose it is ---- */
+/* ---- the owner ---- */
 
 /* True if another process of the same recording wrote the file. It did if the file changed
  * after this process began. An earlier trace may be replaced; such a file may not. */
