@@ -1,10 +1,11 @@
-/* Requests that are under way (record.h). Any thread may call; a lock guards the list. */
+/* Requests that are under way (record.h). Any thread may call; a lock guards the table. */
 #include "record.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 struct request {
+	struct request *next; /* in its list */
 	uintptr_t handle;     /* of MPI */
 	uint64_t id;          /* of its slice; 0: it is not under way */
 	uint64_t flow;        /* of the message; 0: only the end tells which message it is */
@@ -15,18 +16,34 @@ struct request {
 };
 
 enum { ASYNC_BEGIN = 5, ASYNC_END = 7 }; /* of the trace format */
+enum { LIST_BITS = 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct request *requests; /* searched from the end: the latest end first */
-static size_t count, room;
+static struct request *lists[1 << LIST_BITS]; /* by handle; the latest request first */
+
+static struct request **request_list(uintptr_t handle)
+{
+	return &lists[handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LIST_BITS)];
+}
+
+/* Finds the link to a request; it leads to NULL if the handle is not known. With the lock
+ * held. */
+static struct request **request_find(uintptr_t handle)
+{
+	struct request **link = request_list(handle);
+
+	while (*link && (*link)->handle != handle)
+		link = &(*link)->next;
+	return link;
+}
 
 /* With the lock held. */
-static struct request *request_find(uintptr_t handle)
+static void request_remove(struct request **link)
 {
-	for (size_t i = count; i > 0; i--)
-		if (requests[i - 1].handle == handle)
-			return &requests[i - 1];
-	return NULL;
+	struct request *request = *link;
+
+	*link = request->next;
+	free(request);
 }
 
 static void request_say(const struct request *request, uint32_t type)
@@ -50,20 +67,17 @@ static void request_begin(struct request *request)
 /* Out of memory: the request has no slice. */
 static void request_add(const struct request *request)
 {
-	pthread_mutex_lock(&lock);
-	if (count == room) {
-		size_t more = room ? 2 * room : 64;
-		struct request *moved = realloc(requests, more * sizeof(*moved));
+	struct request *added = malloc(sizeof(*added));
 
-		if (moved) {
-			requests = moved;
-			room = more;
-		}
-	}
-	if (count < room) {
-		mpi_keep_comm(request->call.comm);
-		requests[count++] = *request;
-	}
+	if (!added)
+		return;
+	*added = *request;
+	mpi_keep_comm(added->call.comm);
+	pthread_mutex_lock(&lock);
+	struct request **list = request_list(added->handle);
+
+	added->next = *list;
+	*list = added;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -96,7 +110,7 @@ void mpi_start(MPI_Request handle)
 	struct request *request;
 
 	pthread_mutex_lock(&lock);
-	request = request_find(MPI_HANDLE(handle));
+	request = *request_find(MPI_HANDLE(handle));
 	if (request) {
 		request_begin(request);
 		if (request->direction == MPI_SENT)
@@ -107,30 +121,30 @@ void mpi_start(MPI_Request handle)
 
 void mpi_forget(uintptr_t handle)
 {
-	struct request *request;
+	struct request **link;
 
 	pthread_mutex_lock(&lock);
-	request = request_find(handle);
-	if (request) {
-		mpi_drop_comm(request->call.comm);
-		*request = requests[--count];
+	link = request_find(handle);
+	if (*link) {
+		mpi_drop_comm((*link)->call.comm);
+		request_remove(link);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-/* Takes a request that has ended off the list; unless it is persistent, its communicator is to
- * be dropped. Returns false if it is not known, as a persistent one that was not started. */
+/* Takes an ended request out of the table; unless it is persistent, the caller drops its
+ * communicator. Returns false if it is not under way, as a persistent one before its start. */
 static bool request_take(uintptr_t handle, struct request *ended)
 {
-	struct request *request;
+	struct request **link;
 
 	pthread_mutex_lock(&lock);
-	request = request_find(handle);
-	*ended = request ? *request : (struct request){.id = 0};
-	if (request && request->is_persistent)
-		request->id = 0;
-	else if (request)
-		*request = requests[--count];
+	link = request_find(handle);
+	*ended = *link ? **link : (struct request){.id = 0};
+	if (ended->is_persistent)
+		(*link)->id = 0;
+	else if (*link)
+		request_remove(link);
 	pthread_mutex_unlock(&lock);
 	return ended->id != 0;
 }
