@@ -185,6 +185,20 @@ static inline bool fxt_scan_is_call(const struct fxt_scan *scan, uint32_t catego
 	return fxt_is_call(&categories, category);
 }
 
+/* Whether durations of a category are said by the program: calls, and not of functions. */
+static inline bool fxt_scan_is_span(const struct fxt_scan *scan, uint32_t category)
+{
+	return category != scan->call_category && category != scan->alert_category &&
+	       fxt_scan_is_call(scan, category);
+}
+
+/* The string that stands for a function or a span, once the scan is done. */
+static inline uint32_t fxt_scan_settled(const struct fxt_scan *scan, uint32_t name, uint32_t category)
+{
+	return fxt_scan_is_span(scan, category) ? fxt_tables_find_span(&scan->tables, name, category)
+	                                        : fxt_tables_settled(&scan->tables, name);
+}
+
 /* Decodes a Duration Complete event; `t` gives the meaning of its indices. The result is no
  * slice if its end is before its start. */
 struct fxt_slice fxt_scan_slice(

@@ -65,11 +65,15 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 		if (slice.category == scan->tracer_category && slice.name == scan->waited_name &&
 		        slice.start < slice.end)
 			fxt_spill_add(&scan->waited, &slice);
+		if (fxt_scan_is_span(scan, slice.category))
+			fxt_tables_add_span(&scan->tables, slice.name, slice.category);
 		fxt_scan_put_slice(s, &slice);
 		break;
 	case FXT_EVENT_DURATION_BEGIN:
 	case FXT_EVENT_DURATION_END:
 		slice.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
+		if (slice.is_open && fxt_scan_is_span(scan, slice.category))
+			fxt_tables_add_span(&scan->tables, slice.name, slice.category);
 		fxt_marks_add(&s->marks, &slice);
 		break;
 	case FXT_EVENT_INSTANT:

@@ -99,6 +99,21 @@ static void scan_on_waits(struct fxt_scanner *s, const uint64_t *words, size_t c
 	}
 }
 
+/* Notes the names of plain calls of one category that are spans. */
+static void scan_on_spans(struct fxt_scanner *s, const uint64_t *words, size_t count, uint32_t category)
+{
+	const struct fxt_provider_tables *provider = s->scan->tables.provider;
+	uint64_t last = UINT64_MAX;
+
+	for (size_t at = 0; at < count; at += 3) {
+		uint64_t name = fxt_field(words[at], 48, 15);
+
+		if (name != last)
+			fxt_tables_add_span(&s->scan->tables, fxt_provider_string(provider, name), category);
+		last = name;
+	}
+}
+
 size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t room, uint64_t offset)
 {
 	const struct fxt_provider_tables *provider = s->scan->tables.provider;
@@ -154,7 +169,11 @@ size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t
 	}
 	s->scan->records += at / 3;
 	s->scan->tables.provider->has_slices = true;
-	if (fxt_provider_string(provider, fxt_field(bits, 32, 15)) == s->scan->tracer_category)
+	uint32_t category = fxt_provider_string(provider, fxt_field(bits, 32, 15));
+
+	if (category == s->scan->tracer_category)
 		scan_on_waits(s, words, at, offset);
+	if (fxt_scan_is_span(s->scan, category))
+		scan_on_spans(s, words, at, category);
 	return at;
 }

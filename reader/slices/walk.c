@@ -127,8 +127,8 @@ static const struct fxt_slice *walk_last_out_of_order(struct fxt_walker *w, uint
 		fxt_spill_read(
 		        &w->scan->out_of_order, first, (size_t)(last - first) + 1, stack->out_of_order);
 		for (uint64_t i = 0; i <= last - first; i++)
-			stack->out_of_order[i].name =
-			        fxt_tables_settled(&w->scan->tables, stack->out_of_order[i].name);
+			stack->out_of_order[i].name = fxt_scan_settled(
+			        w->scan, stack->out_of_order[i].name, stack->out_of_order[i].category);
 		stack->out_of_order_first = first;
 	}
 	return &stack->out_of_order[last - stack->out_of_order_first];
@@ -177,6 +177,8 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 
 	if (slice.end < slice.start)
 		return;
+	if (fxt_scan_is_span(w->scan, slice.category))
+		slice.name = fxt_tables_find_span(&w->scan->tables, slice.name, slice.category);
 	if (fxt_walk_has_out_of_order(&w->stacks[slice.thread], slice.end))
 		fxt_walk_out_of_order(w, visitor, state, slice.thread, &place);
 	fxt_walk_thread(w, visitor, state, slice.thread);
@@ -315,7 +317,7 @@ static size_t walk_find_contexts(struct fxt_walker *w, size_t end, struct fxt_sl
 		if (slice.offset < scan->ranges[end].offset)
 			break;
 		fxt_make_room(*contexts, count, room);
-		slice.name = fxt_tables_settled(&scan->tables, slice.name);
+		slice.name = fxt_scan_settled(scan, slice.name, slice.category);
 		(*contexts)[count] = slice;
 	}
 	for (uint32_t thread = 0; thread < scan->thread_count; thread++) {

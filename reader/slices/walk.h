@@ -330,6 +330,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 	uint32_t category = fxt_provider_string(provider, fxt_field(words[0], 32, 15));
 	bool is_call = fxt_scan_is_call(w->scan, category);
 	bool is_inherited = category == w->scan->inherited_category;
+	bool shares_names = w->scan->tables.shared_spans > 0 && fxt_scan_is_span(w->scan, category);
 	struct fxt_stack *stack = &w->stacks[thread];
 	const bool *folded = w->scan->folded;
 	uint64_t before = words[3 * (size_t)segment->calls - 1];
@@ -343,6 +344,8 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 		uint64_t offset = w->block->offset + 8 * (segment->word + 3 * (uint64_t)i);
 		uint32_t name = fxt_provider_string(provider, fxt_field(record[0], 48, 15));
 
+		if (__builtin_expect(shares_names, 0))
+			name = fxt_tables_find_span(&w->scan->tables, name, category);
 		if (i > 0)
 			before = in_ticks ? record[-1] : fxt_rate_ns(&provider->rate, record[-1]);
 		if (!is_careful && i > 0 && before < start) {

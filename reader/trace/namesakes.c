@@ -178,9 +178,10 @@ static void namesakes_label(struct fxt_tables *t, struct namesake *all, size_t c
 	}
 }
 
-/* Settles the functions of one name, which are in the order of namesakes_by_function(). */
+/* Settles the functions of one name, which are in the order of namesakes_by_function().
+ * has_span: spans have the name too. */
 static void namesakes_of_name(
-        struct fxt_tables *t, struct fxt_identity **same, size_t count, uint64_t *most_bytes)
+        struct fxt_tables *t, struct fxt_identity **same, size_t count, uint64_t *most_bytes, bool has_span)
 {
 	struct namesake *all = fxt_resize(NULL, count, sizeof(*all));
 	size_t functions = 0;
@@ -190,11 +191,37 @@ static void namesakes_of_name(
 			all[functions++] = (struct namesake){.identity = same[i], .tables = t};
 		t->settled[same[i]->id] = all[functions - 1].identity->id;
 	}
-	if (functions > 1)
+	if (functions > 1 || has_span)
 		namesakes_label(t, all, functions, most_bytes);
-	for (size_t i = 0; functions == 1 && i < count; i++)
+	for (size_t i = 0; functions == 1 && !has_span && i < count; i++)
 		t->settled[same[i]->id] = same[i]->name;
 	free(all);
+}
+
+/* ---- spans ---- */
+
+/* Counts the functions and spans of each name, by string; the caller frees the result. */
+static uint32_t *namesakes_count(const struct fxt_tables *t)
+{
+	uint32_t *counts = fxt_allocate(t->string_count * sizeof(*counts));
+
+	for (size_t i = 0; i < t->identity_count; i++)
+		counts[t->identities[i].name]++;
+	for (size_t i = 0; i < t->span_count; i++)
+		counts[t->spans[i].name]++;
+	return counts;
+}
+
+static void namesakes_settle_spans(struct fxt_tables *t, uint64_t most_bytes)
+{
+	uint32_t *counts = namesakes_count(t);
+	bool *is_shared = fxt_allocate(t->span_count + 1);
+
+	for (size_t i = 0; i < t->span_count; i++)
+		is_shared[i] = counts[t->spans[i].name] > 1;
+	fxt_tables_settle_spans(t, is_shared, most_bytes);
+	free(is_shared);
+	free(counts);
 }
 
 /* ---- the tables ---- */
@@ -210,27 +237,38 @@ static void namesakes_settle_providers(struct fxt_tables *t)
 	}
 }
 
-void fxt_namesakes_settle(struct fxt_tables *t, struct fxt_origins *origins, uint64_t most_bytes)
+static void namesakes_settle_functions(struct fxt_tables *t, uint64_t *most_bytes)
 {
-	struct fxt_identity **order;
+	struct fxt_identity **order = fxt_resize(NULL, t->identity_count, sizeof(*order));
+	bool *has_span = fxt_allocate(t->string_count);
 	size_t count = t->identity_count, next;
 
-	if (count == 0)
-		return;
-	fxt_origins_identify(origins, t);
-	order = fxt_resize(NULL, count, sizeof(*order));
+	for (size_t i = 0; i < t->span_count; i++)
+		has_span[t->spans[i].name] = true;
 	for (size_t i = 0; i < count; i++)
 		order[i] = &t->identities[i];
 	qsort(order, count, sizeof(*order), namesakes_by_function);
-	t->settled = fxt_resize(NULL, t->string_count, sizeof(*t->settled));
-	for (uint32_t i = 0; i < t->string_count; i++)
-		t->settled[i] = i;
 	for (size_t i = 0; i < count; i = next) {
 		for (next = i + 1; next < count && order[next]->name == order[i]->name;)
 			next++;
-		namesakes_of_name(t, order + i, next - i, &most_bytes);
+		namesakes_of_name(t, order + i, next - i, most_bytes, has_span[order[i]->name]);
 	}
+	free(has_span);
 	free(order);
+}
+
+void fxt_namesakes_settle(struct fxt_tables *t, struct fxt_origins *origins, uint64_t most_bytes)
+{
+	if (t->span_count > 0)
+		namesakes_settle_spans(t, most_bytes / 2);
+	if (t->identity_count == 0)
+		return;
+	most_bytes -= most_bytes / 2;
+	fxt_origins_identify(origins, t);
+	t->settled = fxt_resize(NULL, t->string_count, sizeof(*t->settled));
+	for (uint32_t i = 0; i < t->string_count; i++)
+		t->settled[i] = i;
+	namesakes_settle_functions(t, &most_bytes);
 	namesakes_settle_providers(t);
 	fxt_origins_settle(origins, t);
 }

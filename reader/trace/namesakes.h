@@ -6,7 +6,9 @@
  *
  * A function that has its name for itself is settled on the string of the name. Functions
  * that share a name each get a string of their own, with what tells them apart:
- * "process [fast.so]", "process [a.c]", "process [0x1139]".
+ * "process [fast.so]", "process [a.c]", "process [0x1139]". So does a function that shares
+ * its name with a span, and each span that shares its name with a function or with a span
+ * of another category: "process [span server]".
  */
 #ifndef FXT_READER_NAMESAKES_H
 #define FXT_READER_NAMESAKES_H

@@ -238,6 +238,8 @@ void fxt_tables_free(struct fxt_tables *t)
 	fxt_index_free(&t->object_index);
 	fxt_labels_free(&t->labels);
 	fxt_index_free(&t->identity_index);
+	free(t->spans);
+	fxt_index_free(&t->span_index);
 }
 
 /* ---- shortened names ---- */
@@ -429,6 +431,93 @@ uint32_t fxt_tables_described(struct fxt_tables *t, const struct fxt_view *view)
 	if (tables_read_identity(t, view, &identity))
 		known = tables_find_identity(t, &identity, tables_hash_identity(&identity));
 	return known ? known->id : fxt_tables_string(t, view->userspace_object.name);
+}
+
+/* ---- spans ---- */
+
+static struct fxt_span_name *tables_find_span(
+        const struct fxt_tables *t, uint32_t name, uint32_t category, uint32_t hash)
+{
+	for (struct fxt_probe probe = fxt_probe(&t->span_index, hash);
+	        fxt_probe_next(&t->span_index, &probe);) {
+		struct fxt_span_name *span = &t->spans[probe.id];
+
+		if (span->name == name && span->category == category)
+			return span;
+	}
+	return NULL;
+}
+
+static uint32_t tables_hash_span(uint32_t name, uint32_t category)
+{
+	return fxt_hash_word(name | (uint64_t)category << 32);
+}
+
+void fxt_tables_add_span(struct fxt_tables *t, uint32_t name, uint32_t category)
+{
+	name = fxt_tables_recorded(t, name);
+	uint32_t hash = tables_hash_span(name, category);
+
+	if (name == FXT_NOTHING || tables_find_span(t, name, category, hash))
+		return;
+	fxt_index_add(&t->span_index, hash, (uint32_t)t->span_count);
+	fxt_make_room(t->spans, t->span_count, t->span_room);
+	t->spans[t->span_count++] = (struct fxt_span_name){name, category, name};
+}
+
+uint32_t fxt_tables_find_span(const struct fxt_tables *t, uint32_t name, uint32_t category)
+{
+	if (t->shared_spans == 0)
+		return name;
+	uint32_t recorded = fxt_tables_recorded(t, name);
+	const struct fxt_span_name *span =
+	        tables_find_span(t, recorded, category, tables_hash_span(recorded, category));
+
+	return span ? span->id : name;
+}
+
+/* "receive [span server]", behind all other strings. */
+static void tables_name_span(struct fxt_tables *t, struct fxt_span_name *span)
+{
+	struct fxt_span name = t->strings[span->name], category = t->strings[span->category];
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = fxt_memory_open(&text, &bytes);
+
+	fprintf(out, "%.*s [span %.*s]", (int)name.bytes, name.data, (int)category.bytes, category.data);
+	fxt_memory_close(out, &text);
+	span->id = tables_new_string(t, (struct fxt_span){text, bytes});
+	fxt_index_add(&t->string_index, fxt_hash_bytes(text, bytes), span->id);
+	free(text);
+}
+
+void fxt_tables_settle_spans(struct fxt_tables *t, const bool *is_shared, uint64_t most_bytes)
+{
+	t->first_of_shared = (uint32_t)t->string_count;
+	fxt_index_free(&t->span_index);
+	for (size_t i = 0; i < t->span_count; i++) {
+		struct fxt_span_name span = t->spans[i];
+		uint64_t bytes = t->strings[span.name].bytes + t->strings[span.category].bytes + 16;
+
+		if (!is_shared[i] || bytes > most_bytes)
+			continue;
+		most_bytes -= bytes;
+		tables_name_span(t, &span);
+		t->spans[i] = t->spans[t->shared_spans];
+		t->spans[t->shared_spans++] = span;
+	}
+	for (size_t i = 0; i < t->span_count; i++)
+		fxt_index_add(&t->span_index, tables_hash_span(t->spans[i].name, t->spans[i].category),
+		        (uint32_t)i);
+}
+
+uint32_t fxt_tables_recorded(const struct fxt_tables *t, uint32_t id)
+{
+	if (id >= t->first_of_shared && id - t->first_of_shared < t->shared_spans)
+		return t->spans[id - t->first_of_shared].name;
+	const struct fxt_identity *identity = fxt_tables_identity(t, id);
+
+	return identity ? identity->name : id;
 }
 
 /* ---- providers ---- */

@@ -94,6 +94,17 @@ struct fxt_identity {
 	char *text;      /* of `id`, if it differs from the name; owned */
 };
 
+/*
+ * What a program says by duration events of its own: a span is its name and its category,
+ * and is not the function of that name. Once the trace is read, namesakes.h gives spans
+ * that share a name with a function or with each other strings of their own.
+ */
+struct fxt_span_name {
+	uint32_t name, category; /* ids of strings */
+	uint32_t id;             /* of the string that stands for the span; its name if no other has
+	                            that */
+};
+
 struct fxt_tables {
 	struct fxt_provider_tables *provider;   /* of the records being read */
 	struct fxt_provider_tables **providers; /* the first is the one without a name */
@@ -102,8 +113,12 @@ struct fxt_tables {
 	struct fxt_object *objects;
 	struct fxt_labels labels;        /* of objects, by pointer and by koid */
 	struct fxt_identity *identities; /* by id */
-	size_t provider_count, string_count, thread_count, object_count, identity_count;
-	uint32_t *settled; /* by string, the string that stands for the same function
+	struct fxt_span_name *spans;     /* once settled, those of shared names first */
+	size_t provider_count, string_count, thread_count, object_count, identity_count, span_count;
+	size_t shared_spans;      /* how many have strings of their own, whose ids are
+	                             consecutive, in the order of `spans` */
+	uint32_t first_of_shared; /* the first of these ids */
+	uint32_t *settled;        /* by string, the string that stands for the same function
 	                      (namesakes.h); NULL: each is its own */
 
 	/* By id, the texts of strings that were shortened; no data: not this one. NULL: none
@@ -124,8 +139,8 @@ struct fxt_tables {
 	/* Only in a view: the tables it is a view of. Strings and threads belong to them
 	 * and can only be looked up. So do providers without an undone change. */
 	const struct fxt_tables *viewed;
-	size_t provider_room, string_room, thread_room, object_room, identity_room;
-	struct fxt_index provider_index, string_index, thread_index, object_index, identity_index;
+	size_t provider_room, string_room, thread_room, object_room, identity_room, span_room;
+	struct fxt_index provider_index, string_index, thread_index, object_index, identity_index, span_index;
 };
 
 void fxt_tables_init(struct fxt_tables *t);
@@ -185,13 +200,24 @@ static inline struct fxt_span fxt_tables_full(const struct fxt_tables *t, uint32
 	return id < t->full_count && t->full[id].data ? t->full[id] : t->strings[id];
 }
 
-/* The text of a string, for a function its name as recorded. */
+/* The id of the name as recorded, of a function or span; others are their own. */
+uint32_t fxt_tables_recorded(const struct fxt_tables *t, uint32_t id);
+
+/* The text of a string, for a function or span its name as recorded. */
 static inline struct fxt_span fxt_tables_plain(const struct fxt_tables *t, uint32_t id)
 {
-	const struct fxt_identity *identity = fxt_tables_identity(t, id);
-
-	return fxt_tables_full(t, identity ? identity->name : id);
+	return fxt_tables_full(t, fxt_tables_recorded(t, id));
 }
+
+/* Notes that durations of this category have this name. */
+void fxt_tables_add_span(struct fxt_tables *t, uint32_t name, uint32_t category);
+
+/* Gives strings of their own to the spans that `is_shared` says share their names. Their
+ * texts take at most `most_bytes`. Called once. */
+void fxt_tables_settle_spans(struct fxt_tables *t, const bool *is_shared, uint64_t most_bytes);
+
+/* The string that stands for a span, once the tables are settled. */
+uint32_t fxt_tables_find_span(const struct fxt_tables *t, uint32_t name, uint32_t category);
 
 /* A provider by its id, NULL if it has not appeared. */
 struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint32_t id);

@@ -53,7 +53,7 @@ chosen()
 
 	of_one=$(python3 "$root/tests/independent/saiddecode.py" events trace.fxt | grep -c '	receive	.*path=string:/report	')
 	[ "$of_one" -gt 0 ]
-	[ "$(fxt report --csv --where 'connection=connection 2' trace.fxt | rows functions name calls)" = "receive	$of_one" ]
+	[ "$(fxt report --csv --where 'connection=connection 2' trace.fxt | rows functions name calls)" = "receive [span server]	$of_one" ]
 	[ "$(fxt slow --csv receive --where 'connection=connection 2' -n 1000 trace.fxt | rows calls call | wc -l)" = "$of_one" ]
 	[ "$(fxt replay --csv --where path=/report,connection~connection* trace.fxt | grep -c receive)" = "$of_one" ]
 	[ "$(fxt tree --csv --where path=/report,connection~connection* trace.fxt | grep -c receive)" = 1 ]

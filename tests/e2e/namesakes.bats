@@ -21,6 +21,8 @@ setup_file()
 	strip -g -o stripped host
 	fxtrun -o plugins.fxt --heap=objects ./host ./fast.so 5 ./slow.so 2 >plugins.counts
 	fxtrun -o static.fxt ./host static >static.counts
+	namesake said "$programs/said.c" -I"$root/include"
+	fxtrun -o said.fxt ./said | sort >said.truth
 	# What the functions counted, under the names that tell them apart.
 	awk -F'\t' '{ print $2 " [" $1 "]\t" $3 }' plugins.counts | sort >plugins.truth
 	awk -F'\t' '{ print ($2 == "helper" ? $2 " [" $1 "]" : $2) "\t" $3 }' static.counts | sort >static.truth
@@ -127,4 +129,24 @@ has_both()
 		[ "$(grep -c process names)" = 2 ]
 		[ "$(grep -c 'process \[slow.so\]' names)" = 1 ]
 	done
+}
+
+@test "a function and spans of its name are told apart, spans by their category" {
+	local name calls
+
+	[ "$(wc -l <said.truth)" = 4 ]
+	diff said.truth <(fxt report --csv said.fxt | calls)
+	diff said.truth <(fxt sql --csv "select function, count(*) as calls from calls where function <> 'main' group by 1" said.fxt |
+		rows rows function calls | sort)
+	fxt diff --csv said.fxt said.fxt | rows functions name calls_before calls_after | grep -v main | sort >both
+	diff <(awk -F'\t' '{ print $0 "\t" $2 }' said.truth) both
+	fxt html -o page.html said.fxt
+	while IFS=$'\t' read -r name calls; do
+		[ "$(fxt slow --json -n 1000 "$name" said.fxt | jq '.traces[0].tables[] | select(.name == "calls") | .rows | length')" = "$calls" ]
+		grep -F "\"$name\"" page.html
+	done <said.truth
+	fxt slow work said.fxt | grep -F "work: $(awk -F'\t' '/^work/ { n += $2 } END { print n }' said.truth) calls"
+	# A part of the trace has them too.
+	fxt cut --function='work [span net]' -o net.fxt said.fxt
+	[ "$(fxt report --csv net.fxt | calls | cut -f2)" = "$(awk -F'\t' '/span net/ { print $2 }' said.truth)" ]
 }

@@ -135,7 +135,7 @@ tasks_are()
 		fxt why --json "$function" --where 'path~*' server.fxt >why.json || fxt why --json "$function" --where 'status>0' server.fxt >why.json
 		jq -e '.traces[0] | (.tables[] | select(.name == "flow") | .rows) as $rows |
 			([$rows[] | select(.level == 0) | .time_ns] | add) == .facts.flow_ns and
-			([$rows[] | select(.kind == "flow") | .function] == ["receive", "handle", "answer"]) and
+			([$rows[] | select(.kind == "flow") | .function] == ["receive [span server]", "handle [span server]", "answer [span server]"]) and
 			([$rows[] | select(.kind == "flow") | .thread] | unique | length) == 3' why.json
 	done
 	fxt why handle --where path=/report server.fxt >why
