@@ -185,8 +185,8 @@ static const char *option_library_calls(struct fxt_options *o, const char *value
 
 static const char *option_auto(struct fxt_options *o, const char *value)
 {
-	o->calibrate = true; /* the share of time that recording takes is computed from the
-	                      * cost of a call */
+	o->calibrate = true; /* the cost of a call gives the share of time that recording
+	                      * takes */
 	return fxt_value_muting_percent(value ? value : FXT_MUTING_PERCENT, &o->muting_percent);
 }
 
@@ -760,7 +760,7 @@ const struct fxt_option fxt_option_table[] = {
 const unsigned fxt_option_count = COUNT(fxt_option_table);
 _Static_assert(COUNT(fxt_option_table) <= FXT_OPTIONS_MAX, "the parser's tables hold all options");
 
-/* ---- for those who read them ---- */
+/* ---- look-ups ---- */
 
 const struct fxt_option *fxt_option_of(int value)
 {

@@ -20,7 +20,7 @@ struct fxt_provider_spec {
 	uint64_t buffer_bytes;
 };
 
-/* Which descendants of the program are recorded. */
+/* The descendants of the program that are recorded. */
 enum fxt_follow {
 	FXT_FOLLOW_NONE = 0,
 	FXT_FOLLOW_FORK = 1, /* forked children, until they execute another program */
@@ -87,8 +87,8 @@ struct fxt_options {
 	                        * begin */
 	const char *patch; /* patterns of modules with commas between them, "" = the programs
 	                     * themselves; NULL = none */
-	bool verbose;      /* say each function that `patch` leaves out */
-	/* the values of --usdt: which probes are recorded */
+	bool verbose;      /* write a line for each function that `patch` leaves out */
+	/* the values of --usdt */
 	const char *usdt[FXT_USDT_VALUES];
 	unsigned usdt_count;
 	bool no_patch;      /* do not patch hook calls in the programs' code */

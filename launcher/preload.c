@@ -43,8 +43,7 @@ int fxt_preload_find(char path[PATH_MAX], char *error, size_t error_bytes)
 	return -1;
 }
 
-/* Runs in the child: the loader prints the libraries of the program, and does not begin
- * it. */
+/* Runs in the child. The loader prints the libraries of the program without starting it. */
 static void preload_print_libraries(const char *program, int output)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /*
- * The agent library, and how the dynamic linker of the program is made to load it.
+ * Makes the program's dynamic linker load the agent library.
  */
 #ifndef FXT_LAUNCHER_PRELOAD_H
 #define FXT_LAUNCHER_PRELOAD_H
@@ -28,13 +28,14 @@ int fxt_preload_link(char path[PATH_MAX], const char *directory);
 /* Removes the link, if one was made. */
 void fxt_preload_unlink(const char *directory);
 
-/* Stores the path of libfxtmpi.so in path[PATH_MAX] if it is beside the agent, whose path is
- * `agent`, and the program at path `program` is linked with MPI's library, itself or by
- * another library; else "". Only then does it run the loader, to ask for the libraries. */
+/* Stores the path of libfxtmpi.so in path[PATH_MAX] if a program needs it, else "". Two
+ * things must hold. The library lies beside the agent, which has the path `agent`. The
+ * program at path `program` is linked with MPI's library, itself or by another library. The
+ * loader lists these libraries: it is run only if the first condition holds. */
 void fxt_preload_find_mpi(char path[PATH_MAX], const char *agent, const char *program);
 
-/* Sets the variables for loading the agent, and `mpi` unless that is "", before all other
- * libraries to preload, and for the agent to find the session. Call it in the child, before
+/* Sets the variables that preload the agent, and `mpi` unless it is "", before all other
+ * libraries, and those by which the agent finds the session. Call it in the child, before
  * exec: it changes the caller's environment. Returns 0, or an errno value. */
 int fxt_preload_environment(const char *agent, const char *mpi, const char *socket_path);
 

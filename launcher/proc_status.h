@@ -1,5 +1,5 @@
 /*
- * What the kernel says of a process in /proc/PID/status.
+ * Reads fields of /proc/PID/status.
  */
 #ifndef FXT_LAUNCHER_PROC_STATUS_H
 #define FXT_LAUNCHER_PROC_STATUS_H

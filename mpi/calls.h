@@ -3,8 +3,8 @@
  *
  *     CALL(name, parameters, arguments, facts, before, after)
  *
- * `facts` sets what the span says, before it begins; `before` and `after` are inside the
- * span, around the call. mpi.c has their words.
+ * `facts` sets the span's arguments before it begins. `before` and `after` run inside the
+ * span, around the call. mpi.c defines the words that they consist of.
  */
 
 /* messages */

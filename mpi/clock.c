@@ -1,7 +1,8 @@
 /*
  * Compares each rank's clock with that of rank 0 (record.h). Rank 0 answers each other rank
- * in turn, so the answers meet no others. The slowest tenth of the round trips is dropped;
- * the fastest says the offset, to half of its time: rank 0 read its clock somewhere between.
+ * in turn, so the answers meet no others. The slowest tenth of the round trips is dropped.
+ * The fastest gives the offset. Its error is at most half of that trip's time, because rank
+ * 0 read its clock somewhere within the trip.
  */
 #include "record.h"
 
@@ -14,7 +15,7 @@ struct trip {
 	int64_t took, middle, offset; /* ns; offset = rank 0's clock - this one's */
 };
 
-static MPI_Comm clocks = MPI_COMM_NULL; /* no message of the program's is in it */
+static MPI_Comm clocks = MPI_COMM_NULL; /* has none of the program's messages */
 
 static int64_t now(void)
 {
@@ -42,7 +43,8 @@ static int by_time(const void *left, const void *right)
 	return (a->took > b->took) - (a->took < b->took);
 }
 
-/* Spread: how far the offsets of the kept trips are apart. */
+/* The spread is the distance between the least and the greatest offset of the kept
+ * trips. */
 static void clock_say(const struct trip *trips)
 {
 	int64_t least = trips[0].offset, most = least;

@@ -1,7 +1,7 @@
 /*
- * The functions of MPI that libfxtmpi.so interposes, by the table in calls.h. Each calls
- * MPI's function of the same name with a P in front, which the standard provides for that.
- * What the program gets is what MPI answers; the program's memory is only read.
+ * Interposes functions of MPI, those of the table in calls.h. Each calls MPI's function of
+ * the same name with a P in front, which the standard provides for this. The program gets
+ * MPI's own answer, and its memory is only read.
  */
 #include <stdlib.h>
 #include "record.h"
@@ -16,7 +16,7 @@
 #define GROUP      mpi_set_comm(&call, comm);
 #define EACH_BYTES mpi_set_bytes(&call, (int64_t)count *(call.comm ? call.comm->size : 1), type);
 #define ROOT       mpi_set_root(&call, root);
-/* The same for a part that may be in place: then it has neither a count nor a type. */
+/* Bytes of a part that may be in place. Such a part has neither a count nor a type. */
 #define PART(place)                    \
 	if ((place) != MPI_IN_PLACE) { \
 		BYTES                  \
@@ -43,8 +43,8 @@
 
 /* ---- requests ---- */
 
-/* Handles and statuses of a call with a list of requests. They are on the stack if there are
- * few; without memory for more, the requests have no end. */
+/* Handles and statuses of a call with a list of requests. Few of them are on the stack. If
+ * memory for more is short, the requests have no end. */
 #define FEW 64
 #define HANDLES(count)                                                \
 	uintptr_t few_handles[FEW], *handles = few_handles;           \

@@ -152,7 +152,7 @@ void mpi_set_bytes(struct mpi_call *call, int64_t count, MPI_Datatype type)
 	mpi_set(call, MPI_BYTES, call->bytes);
 }
 
-/* A peer or tag that the call leaves open stays unknown until a message has come. */
+/* The message fills in a peer or tag that the call leaves open. */
 static void set_envelope(struct mpi_call *call, int peer, int tag)
 {
 	call->peer = peer;
@@ -192,7 +192,7 @@ void mpi_set_received(struct mpi_call *call, const MPI_Status *status)
 
 /* Counts the messages of one kind, in an open table that grows. */
 static struct stream {
-	uint64_t kind, count; /* kind 0: free */
+	uint64_t kind, count; /* kind 0: the entry is free */
 } * streams;
 static size_t stream_count, stream_room;
 

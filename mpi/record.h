@@ -1,12 +1,12 @@
 /*
- * Spans of MPI calls: what libfxtmpi.so says in the trace through <fxt/trace.h>.
+ * Spans of MPI calls, which libfxtmpi.so records by <fxt/trace.h>.
  *
  * Each call is a span of category "mpi" with these arguments, as far as it has them: peer
  * (rank in MPI_COMM_WORLD), tag, comm (a number, the same on all its ranks), bytes, root
  * (in MPI_COMM_WORLD), request. A message is a flow "message" from the span that sends it
- * to the span that received it. Both ends compute its id from the run, the communicator,
- * the two ranks, the tag and the message's number among such messages, since MPI keeps
- * their order. So the ends meet once the ranks' traces are merged.
+ * to the span that receives it. Both ends compute the same id, so they meet in the merged
+ * trace of all ranks. The id comes from the run, the communicator, the two ranks, the tag
+ * and the message's number. MPI keeps the order of such messages, so both ends count alike.
  */
 #ifndef FXT_MPI_RECORD_H
 #define FXT_MPI_RECORD_H
@@ -60,28 +60,29 @@ void mpi_drop_comm(struct mpi_comm *comm);
 uint64_t mpi_next_message(const struct mpi_comm *comm, int peer, int tag, bool is_sent);
 void mpi_say_flow(bool is_sent, uint64_t id, const struct mpi_comm *comm, int peer, int tag, int64_t bytes);
 
-/* Behind MPI_Init and before MPI_Finalize. */
+/* Call these behind MPI_Init and before MPI_Finalize. */
 void mpi_record_begin(void);
 void mpi_clock_measure(void);
 extern uint64_t mpi_run; /* a number that all ranks of the run have, and no other run */
 
-/* Says that a message is sent, before it is. */
+/* Records the sending of a message. Call it before the message is sent. */
 void mpi_sent(struct mpi_call *call);
-/* Says that a message was received, by a call that waits for it. */
+/* Records a message that was received, by a call that waits for it. */
 void mpi_received(struct mpi_call *call, const MPI_Status *status);
 
 /*
- * Requests that are under way (requests.c). An asynchronous slice, of the name and facts of
- * the call that posted it, lasts until the call in which the program learns of its end.
+ * Requests that are under way (requests.c). Each has an asynchronous slice with the name
+ * and facts of the call that posted it. The slice ends in the call that tells the program
+ * of the request's end.
  */
 enum mpi_direction { MPI_NEITHER, MPI_SENT, MPI_RECEIVED };
 void mpi_post(struct mpi_call *call, MPI_Request request, enum mpi_direction direction);
-/* A persistent request, and its posts: before MPI_Start() posts it. */
+/* Makes a persistent request, and starts it. Call mpi_start() before MPI_Start(). */
 void mpi_make(struct mpi_call *call, MPI_Request request, enum mpi_direction direction);
 void mpi_start(MPI_Request request);
 /* The program gave up a request. */
 void mpi_forget(uintptr_t handle);
-/* `handle` is that of the request before the call in which it ended. */
+/* `handle` is the request's handle before the call in which it ended. */
 void mpi_complete(uintptr_t handle, const MPI_Status *status);
 
 #define MPI_HANDLE(request) ((uintptr_t)(request))

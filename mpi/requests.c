@@ -9,7 +9,7 @@ struct request {
 	uintptr_t handle;     /* of MPI */
 	uint64_t id;          /* of its slice; 0: it is not under way */
 	uint64_t flow;        /* of the message; 0: only the end tells which message it is */
-	struct mpi_call call; /* that made it; its span has ended */
+	struct mpi_call call; /* the call that posted it; its span has ended */
 	struct fxt_trace_site *site;
 	enum mpi_direction direction;
 	bool is_persistent;

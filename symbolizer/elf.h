@@ -8,8 +8,8 @@
  * it, and below /usr/lib/debug. The debug file must have the module's build ID. Nothing is
  * fetched over the network.
  *
- * The vdso, which the kernel gives each process, has no file: it is read in this process's
- * memory.
+ * The vdso, which the kernel gives each process, has no file. It is read from this
+ * process's memory.
  */
 #ifndef FXT_SYMBOLIZER_ELF_H
 #define FXT_SYMBOLIZER_ELF_H

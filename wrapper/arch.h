@@ -1,5 +1,5 @@
 /*
- * What fxt-cc knows of processors.
+ * The facts about processors that fxt-cc needs.
  */
 #ifndef FXT_WRAPPER_ARCH_H
 #define FXT_WRAPPER_ARCH_H

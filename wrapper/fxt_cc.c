@@ -32,7 +32,7 @@ static struct {
 	bool has_prepared; /* the target has prepared entries */
 } compiler;
 
-/* What the command line says, with its response files. */
+/* The contents of the command line and its response files. */
 static struct {
 	const char *language; /* of -x; NULL: the file's name tells it */
 	bool is_x;            /* the next argument is that language */

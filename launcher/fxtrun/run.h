@@ -36,7 +36,8 @@ struct fxt_run {
 	struct fxt_options options;
 	char target[PATH_MAX];              /* path of the program to execute */
 	char agent[PATH_MAX];               /* path of the library to preload */
-	char mpi[PATH_MAX];                 /* path of the one that records MPI; "": none */
+	char mpi[PATH_MAX];                 /* the path of the library that records MPI; "":
+	                                     * it is not needed */
 	struct fxt_trace_output output;     /* open, unless a controller will name it */
 	struct fxt_compressor_queue *queue; /* for a compressed output; or NULL */
 	struct fxt_call_cost call_cost;     /* 0 = not measured */

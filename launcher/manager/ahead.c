@@ -8,7 +8,7 @@
 #define LOOK_NS UINT64_C(100000000)
 #define DUE_NS  UINT64_C(300000000)
 
-/* How long to wait for unknown names; after that, room is left for them. */
+/* The wait for unknown names. After it, room is left for them. */
 #define NAMES_NS UINT64_C(200000000)
 
 uint64_t fxt_ahead_progress(const struct fxt_provider *p)

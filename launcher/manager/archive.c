@@ -49,7 +49,8 @@ static void archive_end_at(struct fxt_archive_writer *a, uint64_t bytes, int err
 	archive_stop(a, error);
 }
 
-/* How many of the first `bytes` bytes of the file are whole records of ours. */
+/* The number of bytes, out of the first `bytes` of the file, that are whole records of
+ * ours. */
 static uint64_t archive_whole_bytes(const struct fxt_archive_writer *a, uint64_t bytes)
 {
 	static const size_t block_bytes = (size_t)1 << 20;

@@ -23,7 +23,7 @@
 
 #define FXT_FILTER_EVENT "fxt: filter"
 
-/* How long a change waits for providers that may be stopped or confined: these carry it out
+/* The wait of a change for providers that may be stopped or confined: these carry it out
  * when they run again, or never. Running providers get to it however busy the machine is; a
  * change waits longer for them. */
 #define FXT_FILTER_PATIENCE_NS         UINT64_C(1000000000)

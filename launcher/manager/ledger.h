@@ -51,7 +51,7 @@ struct fxt_ledger_entry {
 	struct fxt_ledger_page pages[2];
 };
 
-/* How far the records of the segments are in the archive. */
+/* The progress of the segments' records into the archive. */
 enum fxt_ledger_join { FXT_LEDGER_SEPARATE, FXT_LEDGER_JOINING, FXT_LEDGER_JOINED };
 
 /* The state of the segments (ended.h). */

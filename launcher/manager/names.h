@@ -65,7 +65,8 @@ struct fxt_names {
 	uint32_t filter_changes;
 	const struct fxt_record_filter *earlier_filter; /* the filter before the latest change */
 	struct fxt_name *functions[FXT_DECISIONS];      /* by string index; NULL: no function */
-	char *texts[FXT_DECISIONS];                     /* the same, of strings that are none */
+	char *texts[FXT_DECISIONS];                     /* texts of other strings, by index;
+	                                                 * NULL: none */
 };
 
 /* ---- reading ahead ---- */

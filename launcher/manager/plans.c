@@ -19,7 +19,8 @@
 #include "reader/trace/text.h"
 #include "symbolizer/demangle.h"
 
-#define OPEN_PLANS 64 /* so that a build of any number of programs leaves descriptors free */
+/* The most open plans, so that a build of many programs leaves descriptors free. */
+#define OPEN_PLANS 64
 
 struct fxt_plan_job {
 	struct fxt_plan_job *next;
@@ -39,7 +40,8 @@ static const char *plans_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether a file is to be patched: a program by no pattern at all, any file by its name. */
+/* Whether a file is to be patched. Without patterns the programs are, with patterns the
+ * files that they match. */
 static bool plans_choose(const char *patterns, const char *path, bool is_program)
 {
 	const char *name = plans_base_name(path);
@@ -94,7 +96,7 @@ static void plans_tell(void *context, const char *symbol, uint64_t address, enum
 		fxt_say("--patch: %s+0x%llx is left out: %s", file->name, (unsigned long long)address, why);
 }
 
-/* Makes the plan of what is patched. Returns NULL, or why there is none. */
+/* Makes the plan of patched functions. Returns NULL, or the reason for no plan. */
 static const char *plans_make_patches(struct fxt_planned_file *file, Elf *elf, bool tells)
 {
 	struct fxt_plan *plan = NULL;
@@ -126,7 +128,7 @@ static const char *plans_make_arguments(struct fxt_planned_file *file, Elf *elf,
 	return why;
 }
 
-/* Makes the plan of probes, if the file has some that are wanted. */
+/* Makes the plan of the file's wanted probes, if there are any. */
 static const char *plans_make_probes(
         struct fxt_planned_file *file, Elf *elf, const struct fxt_options *options)
 {
@@ -159,12 +161,12 @@ static void plans_make(struct fxt_plans *plans, struct fxt_planned_file *file, c
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
-	/* Not mapped: a build may write the file again meanwhile. */
+	/* The file is not mapped: a build may write it again. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		elf_end(elf);
 	else if (file->kind == FXT_PLAN_PATCHES)
-		/* a plan that is made again tells nothing new */
+		/* a plan that is made again has nothing new to say */
 		why = plans_make_patches(file, elf, options->verbose && !file->last_asked);
 	else if (file->kind == FXT_PLAN_ARGUMENTS)
 		why = plans_make_arguments(file, elf, path, &plans->requests);
@@ -177,8 +179,8 @@ static void plans_make(struct fxt_plans *plans, struct fxt_planned_file *file, c
 		fxt_say("%s %s are recorded: %s", failures[file->kind], file->name, why);
 }
 
-/* Closes the plan that was asked for least recently, if as many are open as may be. It is
- * made again when a process asks for it. */
+/* Closes the least recently requested plan, if the number of open plans has reached its
+ * limit. A later request makes the plan again. */
 static void plans_make_room(struct fxt_plans *plans)
 {
 	struct fxt_planned_file *oldest = NULL;
@@ -234,7 +236,8 @@ static struct fxt_planned_file *plans_look_up(
 	return NULL;
 }
 
-/* Reads --args and --returns. They were read before, so nothing is wrong with them. */
+/* Reads --args and --returns. The command line has read them before, so they have no
+ * errors. */
 static void plans_read_requests(struct fxt_plans *plans, const struct fxt_options *options)
 {
 	if (plans->requests.count)
@@ -255,7 +258,7 @@ static bool plans_are_wanted(
 	return plans->requests.count;
 }
 
-/* The file that a job is about, with its plan; NULL: it has none, or none is wanted. */
+/* Finds a job's file and its plan. NULL: it has no plan, or none is wanted. */
 static const struct fxt_planned_file *plans_find(struct fxt_plans *plans, const struct fxt_plan_job *job)
 {
 	bool is_program = !job->path[0];
@@ -379,7 +382,7 @@ static bool plans_have_probes(const struct fxt_plans *plans)
 	return false;
 }
 
-/* Says which probes there are, if none of them is wanted. */
+/* Lists the probes that exist, if none of them is wanted. */
 static void plans_say_probes(const struct fxt_plans *plans)
 {
 	size_t probed = 0, asked = 0;

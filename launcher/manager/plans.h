@@ -1,9 +1,9 @@
 /*
- * The plans of a session: how functions that were compiled without hooks are recorded
- * (--patch), which arguments are recorded (--args, --returns), and probes (--usdt). A process
- * asks for the plan of each of its modules; one plan serves all processes with that file. A
- * large file takes two seconds, so a thread of its own makes them: the main thread has to move
- * the heartbeat meanwhile.
+ * The plans of a session, for functions that were compiled without hooks (--patch), for
+ * arguments (--args, --returns), and for probes (--usdt). A process asks for the plans of
+ * each of its modules. One plan serves all processes with that file. A thread of its own
+ * makes them: a large file takes two seconds, and the main thread must keep the heartbeat
+ * moving.
  */
 #ifndef FXT_LAUNCHER_MANAGER_PLANS_H
 #define FXT_LAUNCHER_MANAGER_PLANS_H
@@ -27,10 +27,10 @@ struct fxt_planned_file {
 	char *name;
 	bool can_be_planned; /* false: no function of it can be recorded */
 	int fd;              /* the plan's memory; -1: it is not open now */
-	uint64_t last_asked; /* which of all requests last asked for it */
+	uint64_t last_asked; /* the number of the last request for it */
 	size_t bytes;
 	uint32_t count, left_out[FXT_PLAN_OBSTACLES];
-	char *probes; /* the names of all probes it has */
+	char *probes; /* the names of all its probes */
 };
 
 /* A request that waits for its answer. */
@@ -45,21 +45,21 @@ struct fxt_plans {
 	/* belong to the thread while it runs */
 	struct fxt_planned_file *files;
 	size_t count;
-	uint64_t asked;                        /* how often a process has asked */
+	uint64_t asked;                        /* the number of requests so far */
 	struct fxt_argument_requests requests; /* --args and --returns, once they are read */
 };
 
 void fxt_plans_open(struct fxt_plans *plans);
 
 /*
- * Answers a request of process `pid` over its connection, by and by, and closes that.
- * `options` must outlive the plans. A file whose functions or arguments cannot be recorded is
- * said once, and so is each function that is left out, if the options are verbose.
+ * Queues a request of process `pid`. The thread answers it over the connection, and closes
+ * that. `options` must outlive the plans. Writes one line for each file that cannot be
+ * planned, and with verbose options one for each function that is left out.
  */
 void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
         const struct fxt_plan_request *request, const struct fxt_options *options);
 
-/* Ends the thread. The requests that wait are answered first. */
+/* Ends the thread. It answers waiting requests first. */
 void fxt_plans_end(struct fxt_plans *plans);
 
 /* Writes a line if functions are not recorded: how many, and why. After the end. */

@@ -293,8 +293,8 @@ void fxt_provider_beat(struct fxt_provider *provider);
 /* True if the process is gone. */
 bool fxt_provider_is_dead(const struct fxt_provider *provider);
 
-/* How a process ended that is gone and is not our child: by a signal, unless it was in
- * exit() or _exit(). */
+/* The end of a process that is gone and is not our child: a signal, unless it was in exit()
+ * or _exit(). */
 enum fxt_ending fxt_provider_own_account(const struct fxt_provider *provider);
 
 /* Notes that the provider ended at `ticks`, in that way: KNOWN. Its memory keeps its rest

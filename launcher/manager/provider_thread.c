@@ -15,8 +15,8 @@
 
 enum { STACK_BYTES = 256 * 1024 };
 
-/* How long the thread waits for a packet; shorter while it allocates pages ahead of a busy
- * provider. */
+/* The thread's wait for a packet, and the shorter one while it allocates pages ahead of a
+ * busy provider. */
 #define WAIT_NS          UINT64_C(200000000)
 #define WAIT_BUSY_NS     UINT64_C(1000000)
 #define WAIT_BUSY_MAX_NS UINT64_C(32000000)

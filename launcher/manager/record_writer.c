@@ -17,8 +17,8 @@
 /* Size of a record that waits for its name: most names fit. */
 #define LATE_WORDS 65
 
-/* How long to wait for a name before checking the program's room again; and in all, at the
- * end. */
+/* The wait for a name before the program's room is checked again, and the longest wait at
+ * the end. */
 #define PATIENCE_NS     UINT64_C(1000000)
 #define END_PATIENCE_NS UINT64_C(60000000000)
 

@@ -11,7 +11,7 @@
 #include "reader/trace/instrumenting.h"
 #include "reader/trace/text.h"
 
-/* Where a trace of half the size is worth a word: some 25 MB. */
+/* The events from which on a trace of half the size is worth a line: some 25 MB. */
 #define EVENTS_MANY 1000000
 
 struct line {

@@ -7,8 +7,8 @@
 
 #define RECORDS_DEEP 8 /* base classes, and records without a name, in records */
 
-/* How far a path has come: to the value that the source and the steps give, or to `inside`
- * bytes behind the address that they give. */
+/* The state of a path. The source and the steps give a value or an address. If it is an
+ * address, the path has come to `inside` bytes behind it. */
 struct path {
 	struct fxt_planned_value *value;
 	bool is_address;
@@ -35,8 +35,8 @@ static bool path_is_record(int tag)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-/* The member of that name, and how far behind the record's beginning it is. Records without
- * a name and base classes count as parts of the record. */
+/* Finds the member of that name, and its distance from the record's beginning. Records
+ * without a name and base classes count as parts of the record. */
 static bool path_find_member(
         Dwarf_Die *record, const char *name, size_t bytes, Dwarf_Die *member, int64_t *inside, unsigned deep)
 {

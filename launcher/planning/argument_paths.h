@@ -1,6 +1,6 @@
 /*
- * Arguments' values and members: from where a parameter is to the value that is shown, as
- * steps that the agent takes (writer/shared/argument_plan.h).
+ * The steps from a parameter's place to the value that is shown, also of a member. The
+ * agent takes these steps (writer/shared/argument_plan.h).
  */
 #ifndef FXT_LAUNCHER_PLANNING_ARGUMENT_PATHS_H
 #define FXT_LAUNCHER_PLANNING_ARGUMENT_PATHS_H
@@ -9,20 +9,20 @@
 #include <stdbool.h>
 #include "writer/shared/argument_plan.h"
 
-/* Where a parameter is. */
+/* The place of a parameter. */
 struct fxt_parameter_place {
 	uint8_t source; /* enum fxt_value_source */
 	uint8_t number;
 	int32_t offset;
-	bool is_address; /* the source has an address, and `inside` bytes behind it lies the
-	                  * parameter */
+	bool is_address; /* the source has an address, and the parameter lies `inside` bytes
+	                  * behind it */
 	int32_t inside;
 };
 
 /*
- * Makes the value of a parameter of that type, or of the member that `path` names, which
- * begins behind the parameter's name: "->path", ".size". Sets all but the name. The type of
- * the value is in `type`. If the value cannot be shown, its source is FXT_VALUE_NOWHERE.
+ * Makes the value of a parameter, or of the member that `path` names. `path` begins behind
+ * the parameter's name: "->path", ".size". Sets all but the value's name. Stores the type
+ * of the value in `type`. If the value cannot be shown, its source is FXT_VALUE_NOWHERE.
  * False: there is no such member.
  */
 bool fxt_argument_value(const struct fxt_parameter_place *place, Dwarf_Die *parameter, const char *path,

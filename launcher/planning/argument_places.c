@@ -230,8 +230,8 @@ static void class_of_part(Dwarf_Die *type, int tag, uint64_t offset, enum abi_cl
 	}
 }
 
-/* Whether objects of the type are passed by their address: those of C++ that are more than
- * their bytes. CLASS_UNKNOWN: an old compiler does not say. */
+/* Finds out whether objects of the type are passed by address, as C++ does with objects
+ * that are more than their bytes. CLASS_UNKNOWN: an old compiler does not say. */
 static enum abi_class class_by_address(Dwarf_Die *type, bool *by_address)
 {
 	Dwarf_Word convention = 0;
@@ -280,8 +280,8 @@ static void class_of(Dwarf_Die *type, int tag, enum abi_class words[2], bool *by
 		words[0] = CLASS_UNKNOWN;
 }
 
-/* Whether a record on the stack may have to begin at a multiple of 16 bytes, for a long double
- * or the like in it. */
+/* True if a record may need alignment to 16 bytes on the stack, because it contains a long
+ * double or the like. */
 static bool class_is_wide(Dwarf_Die *type, int tag, unsigned deep)
 {
 	Dwarf_Die child, part;

@@ -1,5 +1,6 @@
 /*
- * Types of C and C++ in DWARF, and where the System V ABI for x86-64 passes values of them.
+ * Types of C and C++ in DWARF, and the places in which the System V ABI for x86-64 passes
+ * their values.
  */
 #ifndef FXT_LAUNCHER_PLANNING_ARGUMENT_PLACES_H
 #define FXT_LAUNCHER_PLANNING_ARGUMENT_PLACES_H
@@ -15,28 +16,30 @@ int fxt_type_of(Dwarf_Die *die, Dwarf_Die *type);
 /* The bytes of a type; 0: not known. */
 uint64_t fxt_type_bytes(Dwarf_Die *type);
 
-/* How values of that type are shown: `type` and `bytes` of the value. False: as "?". */
+/* Sets `type` and `bytes` of a value of that type, by which it is shown. False: it is shown
+ * as "?". */
 bool fxt_type_is_shown(Dwarf_Die *type, int tag, struct fxt_planned_value *value);
 
-/* Which registers are taken so far, and whether all arguments so far were understood. */
+/* The registers and the stack that the arguments so far take. */
 struct fxt_argument_registers {
 	unsigned general, vector;
 	uint64_t stack;
 	bool is_certain;
 };
 
-/* Where the first argument of a function is, by the type of its result. `tag` 0: void. */
+/* Begins a function's list of arguments, by the type of its result. `tag` 0: void. */
 struct fxt_argument_registers fxt_registers_begin(Dwarf_Die *result, int tag);
 
 /*
- * Takes the registers of the next argument, which has that type. Sets source, number and
- * offset of the value; FXT_VALUE_NOWHERE: it is in several registers, or not certain.
- * FXT_VALUE_STACK: it is at that place. `by_address`: what is passed is an address of it.
+ * Takes the registers of the next argument, which has that type. Sets the value's source,
+ * number and offset. FXT_VALUE_NOWHERE: it is in several registers, or its place is not
+ * certain. FXT_VALUE_STACK: it lies at that place. Sets `by_address` if the argument is
+ * passed by address.
  */
 void fxt_registers_take(struct fxt_argument_registers *registers, Dwarf_Die *type, int tag,
         struct fxt_planned_value *value, bool *by_address);
 
-/* Where a result of that type is returned. */
+/* Sets the value's source and number for a result of that type. */
 void fxt_result_place(Dwarf_Die *type, int tag, struct fxt_planned_value *value);
 
 #endif

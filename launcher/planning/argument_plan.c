@@ -1,6 +1,7 @@
 /*
- * Makes argument plans (argument_plan.h), on the manager's thread. All that is found is an
- * item of a list: a value, and the address of its function. Sorted, the list is the plan.
+ * Makes argument plans (argument_plan.h), on the manager's thread. Collects a list of
+ * items. An item is a value and the address of its function. The sorted list becomes the
+ * plan.
  */
 #include "argument_plan.h"
 #include <dwarf.h>
@@ -23,13 +24,13 @@
 #define DWARF_XMM0       17
 #define VECTOR_REGISTERS 16
 
-/* Where a value was found. What comes first is taken. */
+/* The source of an item, best first. */
 enum source { BY_HAND, BY_PROTOTYPE, BY_DEBUG_INFORMATION };
 
 struct item {
 	uint64_t address;
 	enum source by;
-	uint32_t number; /* in the order in which they were found */
+	uint32_t number; /* in the order of discovery */
 	struct fxt_planned_value value;
 };
 
@@ -307,7 +308,7 @@ static struct fxt_parameter_place function_place(
 	return obeys ? p->predicted : place;
 }
 
-/* Where the ABI puts each parameter. */
+/* Finds the place that the ABI gives each parameter. */
 static void function_predict(struct function *f)
 {
 	Dwarf_Die type;
@@ -371,8 +372,8 @@ static void making_add_parameters(
 	}
 }
 
-/* Whether clang may have compiled a function with optimization. Without, each parameter has a
- * place in the frame. */
+/* Whether clang may have compiled a function with optimization. Without it each parameter
+ * has a place in the frame. */
 static bool function_is_optimized_by_clang(struct function *f)
 {
 	Dwarf_Attribute attribute;
@@ -506,9 +507,9 @@ static int item_compare(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Whether an item is to be left out behind those of its function that are there. A prototype
- * replaces the debug information of the C library, which not all systems have: so names are
- * the same everywhere. Several patterns may ask for one value. */
+/* True if the function's earlier items make this one needless. Several patterns may ask for
+ * one value. A prototype replaces the C library's debug information: not all systems have
+ * that, and so names are the same everywhere. */
 static bool item_is_known(
         const struct making *m, const struct item *first, size_t count, const struct item *item)
 {
@@ -522,8 +523,7 @@ static bool item_is_known(
 	return false;
 }
 
-/* Sorts the items, and leaves out what is there twice. Returns how many functions have
- * some. */
+/* Sorts the items, and drops needless ones. Returns the number of functions with items. */
 static uint32_t making_sort(struct making *m)
 {
 	size_t kept = 0, first = 0;

@@ -7,7 +7,7 @@
 #define GENERAL_ARGUMENTS 6
 #define VECTOR_ARGUMENTS  8
 
-/* DWARF's numbers of rdi, rsi, rdx, rcx, r8, r9, which arguments are passed in. */
+/* The registers of arguments, by DWARF's numbers: rdi, rsi, rdx, rcx, r8, r9. */
 static const uint8_t general_registers[GENERAL_ARGUMENTS] = {5, 4, 1, 2, 8, 9};
 
 /* ---- values by hand ---- */

@@ -1,6 +1,5 @@
 /*
- * What the user asks for by --args and --returns: items with commas or semicolons between
- * them.
+ * The values of --args and --returns: items with commas or semicolons between them.
  *
  *     read                    all arguments of read(); of all functions that a pattern matches
  *     handle:req->path        one argument, or a member of what it points to
@@ -19,10 +18,10 @@
 
 struct fxt_argument_request {
 	char *pattern; /* of functions */
-	char *path;    /* the argument or member, as given; NULL: all */
+	char *path;    /* the argument or member, as given; NULL: all arguments */
 	bool wants_result, wants_arguments;
 	struct fxt_planned_value *by_hand; /* `name` is not set */
-	char (*names)[16];                 /* of those: arg1 */
+	char (*names)[16];                 /* the names of these values: arg1 */
 	size_t count;
 };
 
@@ -31,8 +30,8 @@ struct fxt_argument_requests {
 	size_t count;
 };
 
-/* Adds the items of a list. `for_results`: it is --returns. Returns NULL, or half a sentence
- * about what is wrong. */
+/* Adds the items of a list. `for_results`: the list is one of --returns. Returns NULL, or
+ * half a sentence about what is wrong. */
 const char *fxt_argument_requests_add(
         struct fxt_argument_requests *requests, const char *text, bool for_results);
 
@@ -43,7 +42,7 @@ void fxt_argument_requests_free(struct fxt_argument_requests *requests);
 bool fxt_argument_request_matches(
         const struct fxt_argument_request *request, const char *symbol, const char *readable);
 
-/* Reads a type as it is given by hand, such as i32. False: there is no such type. */
+/* Reads a type by hand, such as i32. False: there is no such type. */
 bool fxt_argument_type_read(const char *text, struct fxt_planned_value *value);
 
 #endif

@@ -98,7 +98,7 @@ struct encodings {
 	uint8_t of_code, of_table;
 };
 
-/* What an entry's common part says; false: it has no landing pads. */
+/* Reads the encodings in an entry's common part. False: the entry has no landing pads. */
 static bool landing_read_common(Elf *elf, uint64_t address, struct encodings *e)
 {
 	struct bytes b = bytes_of(elf, address);
@@ -134,7 +134,8 @@ struct landing {
 	Elf *elf;
 	void (*found)(void *context, uint64_t address);
 	void *context;
-	uint32_t left; /* how many more are read: the tables of a damaged file may be one */
+	uint32_t left; /* the number of pads still to read: all entries of a damaged file
+	                * may share one table */
 };
 
 /* The table of one function: its call sites, each with a landing pad or 0. */

@@ -1,6 +1,6 @@
 /*
- * Where exceptions land: the unwind table's entries lead to tables of landing pads, the
- * addresses by which an unwinder goes on in a function. No instruction has them.
+ * Landing pads: the addresses at which an unwinder continues in a function. No instruction
+ * leads to them. The unwind table's entries lead to tables of them.
  */
 #ifndef FXT_LAUNCHER_PLANNING_LANDING_H
 #define FXT_LAUNCHER_PLANNING_LANDING_H

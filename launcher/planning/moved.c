@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What one instruction takes at its new place, at most. */
+/* The most bytes of one instruction at its new place. */
 #define INSTRUCTION_ROOM 25
 
 static void moved_put(struct fxt_moved *m, const void *bytes, size_t count)
@@ -36,7 +36,7 @@ static bool moved_jump(struct fxt_moved *m, uint64_t address, uint64_t target)
 	return moved_put_distance(m, address, target, 0);
 }
 
-/* An instruction as it was, but for the distance to its operand in memory. */
+/* Moves an instruction that changes only in the distance to its operand in memory. */
 static bool moved_copy(struct fxt_moved *m, const uint8_t *from, uint64_t address, uint64_t at,
         const ZydisDecodedInstruction *i)
 {
@@ -55,8 +55,8 @@ static bool moved_copy(struct fxt_moved *m, const uint8_t *from, uint64_t addres
 	return true;
 }
 
-/* A call: pushes the return address of the old place, which lies behind the code, and
- * jumps. It is the last instruction that is moved. */
+/* Moves a call: pushes the return address of the old place, and jumps. That address lies
+ * behind the code. No instruction is moved after a call. */
 static bool moved_call(struct fxt_moved *m, uint64_t address, uint64_t at, const ZydisDecodedInstruction *i)
 {
 	uint64_t back = at + i->length;
@@ -100,7 +100,7 @@ static bool moved_is_call_of_slot(const ZydisDecodedInstruction *i)
 	       !(i->attributes & ZYDIS_ATTRIB_HAS_SEGMENT);
 }
 
-/* Moves one instruction; `*ends`: control does not come behind it. */
+/* Moves one instruction. `*ends`: it never continues with the next one. */
 static bool moved_add(struct fxt_moved *m, const uint8_t *from, uint64_t address, uint64_t at,
         const ZydisDecodedInstruction *i, bool *ends)
 {

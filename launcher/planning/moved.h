@@ -1,12 +1,11 @@
 /*
- * Moves the first instructions of a function to another place, where they do the same. What
- * counts from its own address is counted from there anew; short branches get long ones; a
- * call leaves the return address that it would have left at its old place, so unwinders see
- * the function where it was.
+ * Moves the first instructions of a function to another place, with the same effect.
+ * Relative operands get new distances. Short branches become long ones. A call leaves the
+ * return address of its old place, so unwinders see the function where it was.
  *
- * A probe's site (probe_plan.h) is an instruction that does nothing. Its place among the moved
- * instructions is taken by a call of the agent, below the 128 bytes that a function may use
- * beneath its stack pointer:
+ * A probe's site (probe_plan.h) is an instruction that does nothing. A call of the agent
+ * takes its place among the moved instructions. The call spares the 128 bytes that a
+ * function may use beneath its stack pointer:
  *
  *     lea -128(%rsp), %rsp
  *     push word(%rip)        the words lie near the code
@@ -27,7 +26,7 @@
 struct fxt_moved {
 	uint8_t code[FXT_MOVED_CODE_BYTES];
 	uint8_t code_bytes;
-	uint8_t taken; /* how many bytes were moved */
+	uint8_t taken; /* the number of bytes that were moved */
 	uint8_t constant;
 	uint8_t fixups[FXT_PLAN_FIXUPS];
 	uint8_t fixup_count;
@@ -37,15 +36,15 @@ struct fxt_moved {
 
 /*
  * Moves whole instructions until those for the jump are free. `code` lies at `address` and
- * has `readable` bytes; `room` is how far it is to the next function: the rest behind a
- * return may be padding. Returns what stands in the way.
+ * has `readable` bytes; `room` is the distance to the next function: bytes behind a return
+ * may be padding. Returns the obstacle.
  */
 enum fxt_plan_obstacle fxt_move(
         const uint8_t *code, size_t readable, uint64_t address, uint64_t room, struct fxt_moved *moved);
 
-/* The same up to behind the first of `count` sites of probes, whose addresses ascend. Others
- * may be among the moved instructions; `call_count` says how many are. Not more bytes are moved
- * than a plan can compare. */
+/* Moves the instructions up to and with the first of `count` sites of probes; `sites`
+ * ascend. More sites may be among the moved instructions: `call_count` is their number.
+ * Moves at most the bytes that a plan can compare. */
 enum fxt_plan_obstacle fxt_move_probes(const uint8_t *code, size_t readable, uint64_t address, uint64_t room,
         const uint64_t *sites, size_t count, struct fxt_moved *moved);
 

@@ -37,7 +37,7 @@ static bool planning_is_special(const char *name)
 	return false;
 }
 
-/* Whether it is a stub of the linker's: a jump to another module. */
+/* Whether the function is a stub of the linker's, which jumps to another module. */
 static bool planning_is_stub(const struct planning *p, uint64_t address)
 {
 	size_t bytes;
@@ -59,8 +59,8 @@ static bool planning_is_part(const struct planning *p, const struct fxt_file_fun
 	return !f->name && (fxt_reached(&p->reached, f->start) & FXT_REACHED_AT_ALL) == FXT_REACHED_BY_JUMP;
 }
 
-/* Whether the function jumps to that address in itself. Loops are short: only then is it
- * decoded again. */
+/* Whether the function itself jumps to that address. Decodes the function again only if
+ * some jump leads there. */
 static bool planning_jumps_to(struct planning *p, const struct fxt_file_function *f, uint64_t target)
 {
 	size_t bytes;
@@ -91,7 +91,8 @@ static enum fxt_plan_obstacle planning_obstacle(struct planning *p, const struct
 		return FXT_PLAN_SPECIAL;
 	if (planning_is_part(p, f, address))
 		return FXT_PLAN_PART;
-	/* Comes first: calls of the next function lead among the bytes of the jump too. */
+	/* This test comes first: calls of the next function lead among the jump's bytes
+	 * too. */
 	if (!code || readable < FXT_PLAN_JUMP_BYTES || next - address < FXT_PLAN_JUMP_BYTES)
 		return FXT_PLAN_SHORT;
 	for (uint64_t i = 1; i < FXT_PLAN_JUMP_BYTES; i++)

@@ -8,13 +8,14 @@
 
 /* ---- registers ---- */
 
-/* By number: the names of 8, 4, 2 and 1 bytes. Those from r8 on follow a rule. */
+/* The names of registers by number, for 8, 4, 2 and 1 bytes. Names from r8 on follow a
+ * rule. */
 static const char *const register_names[8][4] = {{"rax", "eax", "ax", "al"}, {"rcx", "ecx", "cx", "cl"},
         {"rdx", "edx", "dx", "dl"}, {"rbx", "ebx", "bx", "bl"}, {"rsp", "esp", "sp", "spl"},
         {"rbp", "ebp", "bp", "bpl"}, {"rsi", "esi", "si", "sil"}, {"rdi", "edi", "di", "dil"}};
 static const char *const high_names[4] = {"ah", "ch", "dh", "bh"};
 
-/* The number of a general register; FXT_OPERAND_NONE: it is none. */
+/* The number of a general register; FXT_OPERAND_NONE: the name is not one's. */
 static uint8_t register_number(const char *name, uint8_t *shift)
 {
 	unsigned number;
@@ -38,8 +39,8 @@ static uint8_t register_number(const char *name, uint8_t *shift)
 
 /* ---- symbols ---- */
 
-/* The address of the symbol of that name. False: there is none, or several have the name, as
- * static variables of different sources may. */
+/* Finds the address of the symbol of that name. False: there is none, or several symbols
+ * have the name, as static variables of different sources may. */
 static bool symbol_find(Elf *elf, const char *name, uint64_t *address, bool *is_of_thread)
 {
 	Elf_Scn *section = NULL;

@@ -114,7 +114,7 @@ static int notes_compare(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* All probes by name, each once. NULL: memory is short. */
+/* Lists all probes by name, each once. NULL: memory is short. */
 static char *notes_names(struct planning *p)
 {
 	char *names = NULL;
@@ -152,8 +152,8 @@ static const struct fxt_file_function *site_function(const struct fxt_reached *r
 	return low && site < r->functions.list[low - 1].end ? &r->functions.list[low - 1] : NULL;
 }
 
-/* Whether nothing leads among the instructions from `start` on that the jump and the site
- * take. */
+/* True if no jump, call or address leads among the instructions from `start` to the end of
+ * the jump or the site. */
 static bool site_is_alone(const struct fxt_reached *r, uint64_t start, uint64_t site)
 {
 	uint64_t end = start + FXT_PLAN_JUMP_BYTES > site ? start + FXT_PLAN_JUMP_BYTES : site + 1;
@@ -164,8 +164,8 @@ static bool site_is_alone(const struct fxt_reached *r, uint64_t start, uint64_t 
 	return true;
 }
 
-/* Moves the instructions around the first of some sites. The jump begins as near before it as
- * it can, but not before `low`. */
+/* Moves the instructions around the first of some sites. The jump begins as near to the
+ * site as possible, at it or before it, but not before `low`. */
 static bool site_move(const struct fxt_reached *r, uint64_t low, const uint64_t *sites, size_t site_count,
         uint64_t *start, struct fxt_moved *moved)
 {
@@ -290,7 +290,7 @@ static void planning_patch(
 	p->head.code_bytes += moved->code_bytes;
 }
 
-/* Adds the probes of one jump; `start` is where it goes. */
+/* Adds the probes of one jump, which goes to `start`. */
 static void planning_add(struct planning *p, const struct note *notes, uint64_t start,
         const uint8_t *original, const struct fxt_moved *moved)
 {
@@ -316,7 +316,7 @@ static int notes_compare_sites(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* Adds all probes that are wanted. Sorts the notes by site, these first. */
+/* Adds all wanted probes. Sorts the notes by site, wanted ones first. */
 static void planning_add_all(struct planning *p, const struct fxt_reached *r, uint64_t *sites, size_t wanted)
 {
 	uint64_t low = 0;

@@ -98,7 +98,7 @@ bool fxt_probe_is_wanted(
 
 /* ---- what is known ---- */
 
-/* Probes whose documentation says what their arguments are. */
+/* Probes with documented arguments. */
 static const struct known_probe {
 	const char *provider, *name; /* patterns */
 	const char *arguments;       /* their names; "/s" marks texts */
@@ -149,7 +149,8 @@ bool fxt_probe_argument(const char *provider, const char *name, unsigned number,
 
 /* ---- pairs ---- */
 
-/* They overlap others: a query begins a transaction, and another one ends it. */
+/* These durations overlap others: one query begins a transaction, and another one ends
+ * it. */
 static const struct known_pair {
 	const char *provider, *stem;
 	const char *begin, *end;

@@ -1,6 +1,6 @@
-/* The table of prototypes (prototypes.h). It must have nothing that differs between C libraries,
- * and no argument that a caller may leave out, such as the mode of open(): the register then has
- * something else. */
+/* The table of prototypes (prototypes.h). It must have only what all C libraries share. It
+ * must omit arguments that a caller may leave out, such as the mode of open(): their
+ * register then has another value. */
 #include "prototypes.h"
 #include <string.h>
 #include "writer/format/c_library.h"

@@ -1,6 +1,6 @@
 /*
- * Decodes all code of a file, to find where control leads (reached.h). Too much may be found:
- * then something is not recorded. Too little breaks the program.
+ * Decodes all code of a file, to find where control leads (reached.h). A false target only
+ * costs a recording. A missed target breaks the program.
  */
 #include "reached.h"
 #include "arch.h"
@@ -33,9 +33,9 @@ uint8_t fxt_reached(const struct fxt_reached *r, uint64_t address)
 
 /* ---- jumps ---- */
 
-/* What might be a table of jumps within the function: distances of four bytes from the
- * table, or addresses. Reads as far as they lead to code: some may lead to parts of the
- * function that lie elsewhere. */
+/* Reads a possible table of jumps within the function: distances of four bytes from the
+ * table, or addresses. Ends at the first entry that leads to no code. Entries may lead to
+ * parts of the function that lie elsewhere. */
 static void reached_follow_table(
         struct fxt_reached *r, const struct fxt_file_function *f, uint64_t table, bool is_distances)
 {
@@ -86,7 +86,7 @@ static void reached_read_data(struct fxt_reached *r)
 
 /* ---- functions of other modules ---- */
 
-/* Those that look at their return address, and the compiler's hooks. */
+/* Functions that look at their return address, and the compiler's hooks. */
 static bool reached_is_wary(const char *name, bool *is_hook)
 {
 	static const char *const names[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "dlopen",
@@ -134,7 +134,7 @@ static void reached_read_slots(struct fxt_reached *r)
 	}
 }
 
-/* The slot by which the linker's stub at that address jumps; 0: no stub is there. */
+/* The slot of the linker's stub at that address; 0: there is no stub. */
 static uint64_t reached_slot_of_stub(const struct fxt_reached *r, uint64_t address)
 {
 	static const uint8_t landing[4] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -154,8 +154,8 @@ static uint64_t reached_slot_of_stub(const struct fxt_reached *r, uint64_t addre
 	return address + (uint64_t)(code + 6 - begin) + (uint64_t)(int64_t)distance;
 }
 
-/* Whether a call or jump is one that its function must make as it is: of a hook, because
- * the hooks record the function, or a jump to a function that looks at its return address. */
+/* Whether a call or jump must stay as it is: a call of a hook, because the hooks record the
+ * function, or a jump to a function that looks at its return address. */
 static bool reached_is_wary_of(const struct fxt_reached *r, uint64_t next, const ZydisDecodedInstruction *i)
 {
 	uint64_t slot = 0;

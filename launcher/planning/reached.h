@@ -1,7 +1,7 @@
 /*
- * Where control may come to in a file's code: the targets of all jumps, calls and tables of
- * jumps, and all code whose address is taken. Instructions may be replaced only where nothing
- * leads among them.
+ * The possible targets in a file's code: those of all jumps, calls and tables of jumps, and
+ * code with its address taken. Only instructions without a target among them may be
+ * replaced.
  */
 #ifndef FXT_LAUNCHER_PLANNING_REACHED_H
 #define FXT_LAUNCHER_PLANNING_REACHED_H
@@ -14,7 +14,7 @@
 
 #define FXT_REACHED_SLOTS 16
 
-/* How control or an address comes to a byte of code. */
+/* The ways in which control or an address leads to a byte of code. */
 enum fxt_reached_how {
 	FXT_REACHED_BY_CALL = 1,
 	FXT_REACHED_BY_JUMP = 2,
@@ -26,10 +26,11 @@ enum fxt_reached_how {
 struct fxt_reached {
 	struct fxt_file_functions functions;
 	Elf *elf;
-	uint8_t **how; /* for each of functions.code: by byte of it */
+	uint8_t **how; /* for each part of functions.code, a value for each byte */
 	ZydisDecoder decoder;
 	bool is_fixed; /* addresses in the file are those in memory */
-	/* where the loader stores the addresses of certain functions of other modules */
+	/* the words in which the loader stores the addresses of certain functions of other
+	 * modules */
 	struct fxt_reached_slot {
 		uint64_t address;
 		bool is_hook;
@@ -38,7 +39,7 @@ struct fxt_reached {
 };
 
 /* Reads a file. `elf` must outlive the result, which is freed in any case. Returns NULL, or
- * why not as half a sentence. */
+ * the reason for a failure as half a sentence. */
 const char *fxt_reached_read(struct fxt_reached *reached, Elf *elf);
 
 /* The bits of enum fxt_reached_how for an address. */

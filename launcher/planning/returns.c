@@ -19,7 +19,7 @@ static unsigned modrm_rm(const ZydisDecodedInstruction *i)
 	return i->raw.modrm.rm + 8u * i->raw.rex.B;
 }
 
-/* Whether its operand in memory is at the stack pointer and a distance. */
+/* Whether its operand in memory lies at a distance from the stack pointer. */
 static bool is_at_stack_pointer(const ZydisDecodedInstruction *i)
 {
 	return has_modrm(i) && i->raw.modrm.mod != 3 && i->raw.modrm.rm == 4 && i->raw.sib.base == RSP &&

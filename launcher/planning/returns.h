@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is known about a function's stack, up to the first return or jump. All zero at its
- * first instruction. */
+/* The state of a function's stack, as far as known, up to the first return or jump. All
+ * zero at its first instruction. */
 struct fxt_stack {
 	int64_t depth; /* how far the stack pointer is below the return address */
 	int64_t frame; /* the same of the frame pointer; 0: it has none */

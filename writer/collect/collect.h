@@ -19,7 +19,7 @@
 #include "writer/engine/loss.h"
 #include "writer/shared/shared.h"
 
-/* How the process of a provider ended, which decides how calls still open are recorded. */
+/* The end of a provider's process. It decides how open calls are recorded. */
 enum fxt_ending {
 	/* exit, _exit: they are complete, end there, and are marked abandoned */
 	FXT_ENDED_NORMALLY,
@@ -27,7 +27,8 @@ enum fxt_ending {
 	FXT_STILL_RUNNING,   /* as ENDED_BY_SIGNAL, and by committed lengths only */
 };
 
-/* How far a slot's chunks were handed out ahead of their buffer (fxt_collect_ahead). */
+/* The part of a slot's chunks that was handed out ahead of their buffer
+ * (fxt_collect_ahead). */
 struct fxt_slot_ahead {
 	/* the collector's ahead_round; the other fields hold in that round alone */
 	uint32_t round;

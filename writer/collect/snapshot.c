@@ -88,8 +88,8 @@ static int snapshot_copy_slot(struct fxt_snapshot *s, const uint8_t *buffer, str
 	if (from > to || to > s->buffer_bytes || to % 8 != 0)
 		return EPROTO;
 	/* A call inside a call that has ended has ended too; it has no record if it was
-	 * elided. Long records are looked for once: only the newest call can have had its
-	 * record when the top was read. */
+	 * elided. The search for a long record runs once: only the newest call can have had
+	 * its record when the top was read. */
 	while (kept < stack.frames && frames[kept].start <= now &&
 	        !snapshot_is_recorded(buffer, from, to, frames[kept].start) &&
 	        !fxt_is_last_record(buffer, from, frames[kept].start,

@@ -310,12 +310,12 @@ static void unfinished_find_frames(
 	slot->open = stack.frames;
 }
 
-/* The longest record of a call, with its arguments. Longer ones are not looked for: among more
- * words, one is more likely to look like the beginning of a record. */
+/* The longest record of a call that is found here, with its arguments. A search among more
+ * words would be more likely to mistake one for the beginning of a record. */
 #define SLICE_WORDS 128
 
-/* Returns the end of the slice with a record that ends at `end` in the trace buffer; 0:
- * that is no slice. */
+/* Returns the end of the slice whose record ends at `end` in the trace buffer; 0: the
+ * record is not a slice. */
 static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
 {
 	for (uint64_t words = FXT_CALL_WORDS; words <= SLICE_WORDS; words++) {

@@ -33,7 +33,7 @@ static inline struct fxt_frame *fxt_slot_frames(
 	return (struct fxt_frame *)((uint8_t *)e->control + slot->stack_offset) + 1;
 }
 
-/* Where the thread's next record goes. Valid only while `limit` leaves room for it. */
+/* The place of the thread's next record. Valid only while `limit` leaves room for it. */
 static inline uint64_t *fxt_chunk_position(const struct fxt_thread_slot *slot)
 {
 	return (uint64_t *)(uintptr_t)load_relaxed(&slot->committed);

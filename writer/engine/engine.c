@@ -247,7 +247,7 @@ static bool engine_take_config(struct fxt_engine *e)
 	return true;
 }
 
-/* In a parallel job the name has the rank, which tells apart processes of one program. */
+/* In a parallel job the name has the rank: it distinguishes processes of one program. */
 static void engine_name(struct fxt_engine *e, const char *name)
 {
 	static const char between[] = " rank ";

@@ -38,7 +38,7 @@ struct fxt_function_table {
  */
 #define FXT_FUNCTION_EXCLUDED ((UINT64_C(1) << ARCH_FREE_ADDRESS_BIT) << FXT_FRAME_INDEX_BITS)
 
-/* How many entries the fast look-up probes. */
+/* The number of entries that the fast look-up probes. */
 #define FXT_FUNCTION_PROBES 8
 
 /* The table reference of a function, with index 0. */

@@ -12,7 +12,7 @@
 void fxt_stack_set(struct fxt_engine *e, struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         uint64_t offset, uint64_t bytes);
 
-/* The address that frames may reach, whether or not top_limit is set to it now. */
+/* The end of the stack's frames. top_limit has this address too, unless it is 0. */
 uint64_t fxt_stack_end(const struct fxt_engine *e, const struct fxt_thread_writer *writer);
 
 /* Lets the fast path push frames again, after top_limit was set to 0 to send the thread to

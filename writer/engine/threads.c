@@ -15,9 +15,8 @@
 
 #define COMM_BYTES 16 /* the kernel's limit of a thread's name */
 
-/* How many thread indices may have been given out when the last heap track gets one. The
- * others are kept for threads: without an index a thread's calls would need a thread record
- * in each chunk. */
+/* Heap tracks get thread indices up to this one. Threads keep the others: without an index
+ * a thread's calls would need a thread record in each chunk. */
 #define HEAP_TRACK_INDICES (FXT_THREAD_LOCAL_INDEX / 2)
 
 /*

@@ -26,12 +26,13 @@ enum {
 	FXT_PLANNED_VALUES = 14, /* the most of a call; "abandoned" may be added to them */
 };
 
-/* Where a value begins. */
+/* The source of a value. */
 enum fxt_value_source {
-	FXT_VALUE_NOWHERE, /* it cannot be known: "?" */
+	FXT_VALUE_NOWHERE, /* it is not known: "?" */
 	FXT_VALUE_GENERAL, /* a general register, by its number in DWARF */
 	FXT_VALUE_VECTOR,  /* a vector register, by its number from 0 */
-	FXT_VALUE_STACK,   /* an address: so many bytes above the return address's end */
+	FXT_VALUE_STACK,   /* an address, `offset` bytes above the end of the return
+	                    * address */
 };
 
 enum fxt_value_type {
@@ -47,24 +48,25 @@ enum fxt_value_type {
 };
 
 struct fxt_planned_value {
-	uint32_t name; /* its text's place among the texts */
+	uint32_t name; /* offset in the texts */
 	uint32_t enumerator;
 	uint32_t enumerators;
-	int32_t offset; /* FXT_VALUE_STACK: how far above */
+	int32_t offset; /* for FXT_VALUE_STACK */
 	uint8_t source; /* enum fxt_value_source */
 	uint8_t number; /* of the register */
 	uint8_t type;   /* enum fxt_value_type */
 	uint8_t bytes;  /* of the value: 1, 2, 4 or 8 */
 	uint8_t is_result;
-	uint8_t steps;  /* how often the value so far is an address to load the next from */
-	uint16_t limit; /* FXT_VALUE_TEXT in an array: of so many bytes; 0: none */
-	int32_t offsets[FXT_PLANNED_STEPS]; /* added to the address first */
-	int32_t last;                       /* added to what the last step has loaded */
+	uint8_t steps;  /* the number of loads: each takes the value so far as an address */
+	uint16_t limit; /* for FXT_VALUE_TEXT: the bytes of its array; 0: it is in none */
+	int32_t offsets[FXT_PLANNED_STEPS]; /* each load adds its own to the address
+	                                     * first */
+	int32_t last;                       /* added to the value of the last load */
 };
 
 struct fxt_planned_enumerator {
 	int64_t value;
-	uint64_t name; /* as above */
+	uint64_t name; /* offset in the texts */
 };
 
 struct fxt_planned_call {

@@ -52,11 +52,11 @@ enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */
 	FXT_CLOCK_MONOTONIC = 2, /* clock_gettime, nanoseconds */
 };
-/* Which modules an agent asks plans for (plan.h). */
+/* The modules that an agent asks plans for (plan.h). */
 enum fxt_patch { FXT_PATCH_NOTHING = 0, FXT_PATCH_PROGRAM = 1, FXT_PATCH_ANY = 2 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
 
-/* How a start treats the data of earlier recordings (Fuchsia's buffer dispositions). */
+/* The treatment of earlier recordings' data by a start (Fuchsia's buffer dispositions). */
 enum fxt_start_mode {
 	FXT_START_CLEAR_ENTIRE = 1, /* drops all of it */
 	/* drops the records and keeps the names with their indices; drops all of it in
@@ -106,8 +106,8 @@ enum fxt_heap_stacks {
 	FXT_HEAP_STACKS_NONE = 3,
 };
 
-/* How long a thread that sees `snapshot_hold` waits before it takes a chunk. A manager that
- * dies while it is set delays each thread once by this time. */
+/* A thread that sees `snapshot_hold` waits this long before it takes a chunk. If the
+ * manager dies while it is set, each thread is delayed once by this time. */
 #define FXT_SNAPSHOT_HOLD_NS UINT64_C(50000000)
 
 #define FXT_TRIGGERS 15

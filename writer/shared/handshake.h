@@ -63,9 +63,8 @@ struct fxt_welcome {
 	uint64_t control_bytes;
 };
 
-/* What a plan is for: a file's functions that are patched (writer/shared/plan.h), the arguments
- * of its functions (writer/shared/argument_plan.h), or its probes
- * (writer/shared/probe_plan.h). */
+/* The kinds of a file's plans: of functions to patch (writer/shared/plan.h), of arguments
+ * (writer/shared/argument_plan.h), and of probes (writer/shared/probe_plan.h). */
 enum fxt_plan_kind { FXT_PLAN_PATCHES, FXT_PLAN_ARGUMENTS, FXT_PLAN_PROBES, FXT_PLAN_KINDS };
 
 /*

@@ -33,7 +33,7 @@ static bool job_number(const char *text, uint32_t *number)
 	return value <= UINT32_MAX;
 }
 
-/* The scheduler's number of the job is what its users know. */
+/* Users know a job by the scheduler's number. */
 static void job_take_name(struct fxt_job *job, const struct launcher *launcher)
 {
 	const char *name = getenv("SLURM_JOB_ID");

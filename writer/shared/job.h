@@ -1,6 +1,6 @@
 /*
  * The place of this process in a parallel job (MPI, Slurm): its rank, how many ranks there
- * are, the host, and the name of the job. Launchers say it in the environment.
+ * are, the host, and the name of the job. Launchers pass these in the environment.
  */
 #ifndef FXT_WRITER_JOB_H
 #define FXT_WRITER_JOB_H
@@ -14,8 +14,8 @@
 #define FXT_JOB_HOST "host"
 #define FXT_JOB_NAME "job"
 
-/* In the id of a flow: a message between ranks. Its ends have the same id in the traces of both
- * (mpi/record.h), so fxt merge leaves it as it is. */
+/* This bit marks the id of a message between ranks. The traces of both ranks have the same
+ * id (mpi/record.h), so fxt merge keeps such ids. */
 #define FXT_JOB_FLOW (UINT64_C(1) << 63)
 
 struct fxt_job {
@@ -25,7 +25,7 @@ struct fxt_job {
 	char name[64];       /* "": not known; cut if it is longer */
 };
 
-/* Reads the environment, which must not change meanwhile. */
+/* Reads the environment. It must not change during the call. */
 struct fxt_job fxt_job_find(void);
 
 #endif

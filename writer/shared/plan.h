@@ -17,17 +17,17 @@
 #define FXT_PLAN_MAGIC UINT64_C(0x6e616c70747866)
 
 enum {
-	FXT_PLAN_JUMP_BYTES = 5,      /* what is written over a function's first bytes */
+	FXT_PLAN_JUMP_BYTES = 5,      /* a jump, written over a function's first bytes */
 	FXT_PLAN_ORIGINAL_BYTES = 20, /* the most that is moved: 4, and the longest instruction */
 	FXT_PLAN_FIXUPS = 6,
-	/* a call of the agent among moved instructions (launcher/planning/moved.h), and where
-	 * the distances of its two words are */
+	/* a call of the agent among moved instructions (launcher/planning/moved.h), and the
+	 * offsets of its two words' distances */
 	FXT_PLAN_CALL_BYTES = 25,
 	FXT_PLAN_CALL_PUSHED = 7,
 	FXT_PLAN_CALL_CALLED = 13,
 };
 
-/* What stands in the way of a function's recording. */
+/* The obstacles to the recording of a function. */
 enum fxt_plan_obstacle {
 	FXT_PLAN_NONE,
 	FXT_PLAN_SHORT,       /* another function begins within the bytes of the jump */
@@ -41,7 +41,7 @@ enum fxt_plan_obstacle {
 };
 
 struct fxt_plan_entry {
-	uint64_t address;  /* where the jump goes */
+	uint64_t address;  /* the place of the jump */
 	uint64_t function; /* its address: `address`, or that of a landing instruction before */
 	uint32_t code;     /* the offset of the moved instructions, as if they lay at `address` */
 	uint8_t code_bytes;

@@ -1,7 +1,7 @@
 /*
- * A plan of the probes of one file (--usdt): where they are, what is written there, and where
- * their arguments are. The manager makes it from the file's notes (launcher/planning), and the
- * agent carries it out (agent/patch/probes.h).
+ * A plan of the probes of one file (--usdt): the places of their sites and arguments, and
+ * the code that records them. The manager makes it from the file's notes
+ * (launcher/planning). The agent carries it out (agent/patch/probes.h).
  *
  *     struct fxt_probe_plan
  *     struct fxt_probe[count]
@@ -25,12 +25,12 @@ enum fxt_probe_kind {
 	FXT_PROBE_INSTANT,
 	FXT_PROBE_BEGIN,
 	FXT_PROBE_END,
-	FXT_PROBE_ASYNC_BEGIN, /* of a duration that others of its thread overlap */
+	FXT_PROBE_ASYNC_BEGIN, /* of a duration that others of its thread may overlap */
 	FXT_PROBE_ASYNC_END,
 };
 
 enum fxt_operand_place {
-	FXT_OPERAND_UNKNOWN, /* the note names something that is not found */
+	FXT_OPERAND_UNKNOWN, /* the note is not understood, or names an unknown symbol */
 	FXT_OPERAND_CONSTANT,
 	FXT_OPERAND_REGISTER,
 	FXT_OPERAND_VECTOR, /* the low bytes of a vector register */
@@ -59,7 +59,7 @@ struct fxt_probe {
 	/* `function` is the site. Without code, the site is among the moved instructions of the
 	 * probe before. */
 	struct fxt_plan_entry patch;
-	uint64_t pair;           /* a begin and its ends have the same; never 0 */
+	uint64_t pair;           /* the same number for a begin and its ends; never 0 */
 	uint64_t semaphore;      /* 0: it has none */
 	uint32_t provider, name; /* offsets in the texts */
 	uint8_t kind;            /* enum fxt_probe_kind */

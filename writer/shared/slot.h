@@ -22,7 +22,7 @@
 #define FXT_THREAD_NAME_BYTES 64 /* the terminator included */
 
 /*
- * How far into its part of the control memory a slot's shadow stack begins. A load that
+ * The offset of a slot's shadow stack in the slot's part of the control memory. A load that
  * follows a store to an address with the same low 12 bits waits for that store. Slots lie
  * at multiples of 256, the first line of a writer lies 64 bytes after such a multiple, and
  * a shadow stack begins 128 bytes after that of its slot. Therefore no two of a thread's
