@@ -25,8 +25,10 @@
 #include "reader/trace/progress_line.h"
 #include "reader/trace/instrumenting.h"
 #include "reader/trace/text.h"
+#include "output_name.h"
 #include "target.h"
 #include "writer/shared/atomics.h"
+#include "writer/shared/job.h"
 
 #define WAITED_MUCH_NS 1e9 /* enough to be mentioned */
 
@@ -69,7 +71,8 @@ static bool run_say_muted(const struct fxt_run *run, uint64_t ticks_per_second)
 	return muted > 0;
 }
 
-/* Prints advice for another recording of the program. */
+/* Prints advice for another recording of the program. In a job only rank 0 prints it,
+ * because the other ranks would repeat it. */
 static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 {
 	/* A trace that went to a pipe has another name by now. */
@@ -77,6 +80,11 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	double waited_ns =
 	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
 
+	if (fxt_output_is_of_job()) {
+		if (fxt_job_find().rank != 0)
+			return;
+		fxt_say("fxt merge puts the traces of all ranks on one timeline");
+	}
 	if (fxt_summary_lacks_calls(&run->totals) && !run->totals.has_own_hooks &&
 	        !run->totals.is_instrumented) {
 		fxt_say("calls are recorded of programs that are built so: %s", fxt_instrumenting_commands());

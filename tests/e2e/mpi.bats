@@ -101,6 +101,11 @@ facts()
 		facts trace.$rank.fxt | grep "^\[$rank,4,"
 	done
 	[ "$(ls ./*.fxt | wc -l)" = 4 ]
+	# Advice comes from rank 0 alone.
+	[ "$(grep -c '^fxtrun: fxt merge puts the traces of all ranks on one timeline$' err)" = 1 ]
+	job 4 true
+	[ "$(grep -c 'calls are recorded of programs that are built so' err)" = 1 ]
+	rm ./*.fxt
 	# One recorder around the launcher has all ranks, too.
 	timeout 300 fxtrun -o all.fxt mpirun --oversubscribe -n 2 counted 5 2>err
 	facts all.fxt | cut -d, -f1,2 | sort | paste -sd ' ' | grep -Fx '[0,2 [1,2'
