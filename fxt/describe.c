@@ -165,12 +165,12 @@ void fxt_describe_awaited(
 		fputs("the end of ", out);
 		fxt_describe_koid(out, scan, thread);
 	} else {
-		fxt_describe_object(out, scan, wait->kind, wait->symbol, wait->object);
+		fxt_describe_object(out, scan, wait->kind, wait->symbol, wait->object, wait->life);
 	}
 }
 
-void fxt_describe_object(
-        FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object)
+void fxt_describe_object(FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol,
+        uint64_t object, uint32_t life)
 {
 	if (kind == FXT_WAIT_DESCRIPTOR)
 		fprintf(out, "fd %" PRId64, (int64_t)(object - 1));
@@ -178,6 +178,8 @@ void fxt_describe_object(
 		describe_name(out, scan, symbol);
 	else
 		fprintf(out, "0x%" PRIx64, object);
+	if (life > 0)
+		fprintf(out, " #%" PRIu32, life + 1);
 }
 
 void fxt_describe_blocker(FILE *out, const struct fxt_scan *scan, const struct fxt_blocker *blocker)
@@ -199,7 +201,7 @@ void fxt_describe_blocker(FILE *out, const struct fxt_scan *scan, const struct f
 	} else if (blocker->object) {
 		fputs(" of ", out);
 		fxt_describe_object(out, scan, blocker->has_fd ? FXT_WAIT_DESCRIPTOR : FXT_WAIT_FUTEX,
-		        FXT_NOTHING, blocker->object);
+		        FXT_NOTHING, blocker->object, 0);
 	}
 	fputs(" (sampled)", out);
 }
@@ -262,7 +264,8 @@ static void describe_wait(
 		describe_name(out, scan, part->name);
 		fputs(part->object ? " of " : "", out);
 		if (part->object)
-			fxt_describe_object(out, scan, part->wait_kind, part->symbol, part->object);
+			fxt_describe_object(
+			        out, scan, part->wait_kind, part->symbol, part->object, part->life);
 		return;
 	}
 	fputs("for ", out);
@@ -270,7 +273,7 @@ static void describe_wait(
 	 * people. */
 	if (part->object && !(is_thread && (part->holder != FXT_NOTHING || part->koid))) {
 		fputs(is_thread ? "thread handle " : "", out);
-		fxt_describe_object(out, scan, part->wait_kind, part->symbol, part->object);
+		fxt_describe_object(out, scan, part->wait_kind, part->symbol, part->object, part->life);
 		fputs(" ", out);
 	}
 	uint64_t koid = part->holder != FXT_NOTHING ? scan->tables.threads[part->holder].thread : part->koid;

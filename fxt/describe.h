@@ -55,9 +55,10 @@ void fxt_describe_keeper(
 void fxt_describe_awaited(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait);
 
-/* Prints: index_lock, or 0x55d0c0de1139, or fd 5. */
-void fxt_describe_object(
-        FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object);
+/* Prints: index_lock, or 0x55d0c0de1139, or fd 5. If `life` locks ended at this address
+ * before, the text ends with the number of this one: index_lock #2. */
+void fxt_describe_object(FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol,
+        uint64_t object, uint32_t life);
 
 /* Prints: in system call read of pipe:[4026] (sampled). */
 void fxt_describe_blocker(FILE *out, const struct fxt_scan *scan, const struct fxt_blocker *blocker);

@@ -177,7 +177,7 @@ static void last_print_open(
 		fputs(": waiting for ", name.out);
 		fxt_describe_awaited(name.out, last->scan, &last->details->waits, &of);
 		fxt_describe_keeper(name.out, last->scan, &last->details->waits, &of);
-		fxt_describe_object(object.out, last->scan, of.kind, of.symbol, of.object);
+		fxt_describe_object(object.out, last->scan, of.kind, of.symbol, of.object, of.life);
 	}
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);

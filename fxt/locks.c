@@ -66,7 +66,7 @@ static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_conte
 	struct fxt_describer name;
 
 	fxt_describe_begin(&name);
-	fxt_describe_object(name.out, scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
+	fxt_describe_object(name.out, scan, FXT_WAIT_LOCK, lock->symbol, lock->object, lock->life);
 	cells[0] = fxt_cell_text(fxt_describe_end(&name));
 	cells[1] = fxt_cell_number((double)lock->waits);
 	cells[2] = fxt_cell_number((double)lock->open);
@@ -115,7 +115,8 @@ static void locks_print_blames(const struct fxt_options *wanted, const struct fx
 
 	fxt_describe_begin(&of);
 	fputs("lock ", of.out);
-	fxt_describe_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
+	fxt_describe_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object,
+	        c->locks[lock].life);
 	fputc('\0', of.out);
 	fxt_table_begin("bill", fxt_describe_end(&of).data, blame_columns, BILL_COLUMNS);
 	for (; *next < c->blame_count && c->blames[*next].lock == lock; ++*next) {
@@ -138,7 +139,8 @@ static void locks_print_convoys(const struct fxt_scan *scan, const struct fxt_co
 		if (c->locks[i].at_once < CONVOY)
 			continue;
 		fxt_describe_begin(&text);
-		fxt_describe_object(text.out, scan, FXT_WAIT_LOCK, c->locks[i].symbol, c->locks[i].object);
+		fxt_describe_object(text.out, scan, FXT_WAIT_LOCK, c->locks[i].symbol, c->locks[i].object,
+		        c->locks[i].life);
 		struct fxt_span name = fxt_describe_end(&text);
 
 		fxt_print_note("convoy: up to %" PRIu32 " threads queued for %.*s at once",

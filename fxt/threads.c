@@ -200,7 +200,7 @@ static void threads_print_step(const struct fxt_call_details *m, const struct fx
 		const struct fxt_wait wait = fxt_waits_item(waits, release.wait);
 
 		fputs(step->is_wakeup ? "it was back from the wait for " : "it let go ", until.out);
-		fxt_describe_object(until.out, m->scan, wait.kind, wait.symbol, wait.object);
+		fxt_describe_object(until.out, m->scan, wait.kind, wait.symbol, wait.object, wait.life);
 		fputs(" in ", until.out);
 		fxt_describe_path(
 		        until.out, m->scan, &waits->paths, step->is_wakeup ? wait.path : release.path);

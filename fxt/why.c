@@ -91,7 +91,8 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 	fxt_describe_begin(&object);
 	fxt_describe_part(text.out, m->scan, &m->waits, &m->faults, part, function);
 	if (part->object)
-		fxt_describe_object(object.out, m->scan, part->wait_kind, part->symbol, part->object);
+		fxt_describe_object(
+		        object.out, m->scan, part->wait_kind, part->symbol, part->object, part->life);
 	cells[0] = fxt_cell_number((double)part->ns);
 	if (level == 0)
 		cells[1] = fxt_cell_number(call->ns ? (double)part->ns / (double)call->ns : 0);

@@ -105,6 +105,14 @@ void __cxa_finalize(void *module);
 	X(__sysv_signal)          \
 	X(thrd_create)            \
 	X(tss_create)             \
+	X(pthread_mutex_init)     \
+	X(pthread_mutex_destroy)  \
+	X(pthread_rwlock_init)    \
+	X(pthread_rwlock_destroy) \
+	X(sem_init)               \
+	X(sem_destroy)            \
+	X(mtx_init)               \
+	X(mtx_destroy)            \
 	X(pthread_mutex_unlock)   \
 	X(pthread_rwlock_unlock)  \
 	X(pthread_cond_signal)    \

@@ -95,6 +95,7 @@ struct fxt_thread_writer *agent_attach(void)
 			if (!agent_self.stack_bytes)
 				agent_set_stack(0, UINT64_MAX, 0);
 			set_sentinel(agent_self.slot, agent_self.stack_bytes);
+			store_relaxed(&writer->stack_low, agent_self.stack_low);
 			agent_self.writer = writer;
 		}
 	}

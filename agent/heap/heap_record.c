@@ -395,6 +395,7 @@ void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
 {
 	struct fxt_thread_writer *writer = agent_self.writer;
 
+	agent_locks_freed(pointer, usable);
 	if (agent_heap.mode == FXT_HEAP_COUNTERS && heap_record_is_ready(writer))
 		heap_record_count_only(writer, -(int64_t)usable, -1);
 	else

@@ -9,6 +9,7 @@
 
 #include "callpath.h"
 #include "agent/hook/frames.h"
+#include "agent/interpose/lock_lives.h"
 #include "heap_state.h"
 #include "writer/format/format.h"
 #include "writer/engine/heap.h"
@@ -164,6 +165,7 @@ static inline __attribute__((always_inline)) bool agent_try_freed(
 {
 	struct fxt_thread_writer *writer = agent_self.writer;
 
+	agent_locks_freed(pointer, usable);
 	if (unlikely(!writer || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_track))
 		return false;
 	if (unlikely(!agent_write_free(writer, agent_self.slot, pointer, ticks))) {

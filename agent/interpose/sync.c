@@ -15,6 +15,7 @@
 #include "agent/base/real.h"
 #include "agent/hook/shadow.h"
 #include "blocking.h"
+#include "lock_lives.h"
 #include "lock_state.h"
 #include "agent/base/symbols.h"
 
@@ -256,6 +257,7 @@ void agent_sync_begin(struct agent_wait *wait)
 	uint32_t symbol = sync_symbol(object);
 
 	wait->earlier = agent_latest_flow();
+	agent_lock_is_awaited(object);
 	sync_announce(entry, object);
 	wait->begin = agent_begin_wait(writer, fxt_wait_ref(wait->call, (uint64_t)(uintptr_t)object),
 	        fxt_wait_site(symbol, fxt_holder(agent_engine.process_koid, sync_holder(wait))),

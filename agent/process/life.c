@@ -26,6 +26,7 @@
 #include "agent/patch/patch.h"
 #include "agent/interpose/exec.h"
 #include "agent/interpose/fatal_signals.h"
+#include "agent/interpose/lock_lives.h"
 #include "agent/hook/finstrument.h"
 #include "handshake.h"
 #include "agent/heap/heap.h"
@@ -128,6 +129,7 @@ static void (*const forget[])(void) = {
         agent_coroutines_forget,
         agent_helper_forget,
         agent_sync_forget,
+        agent_lock_lives_forget,
         agent_session_command_forget,
 };
 

@@ -29,7 +29,7 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 
 	fputs("{\"lock\": ", page->out);
 	fxt_describe_begin(&name);
-	fxt_describe_object(name.out, page->scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
+	fxt_describe_object(name.out, page->scan, FXT_WAIT_LOCK, lock->symbol, lock->object, lock->life);
 	fxt_html_words_write(page->out, &name);
 	fprintf(page->out,
 	        ", \"waits\": %" PRIu64 ", \"open\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"longest\": %" PRIu64

@@ -10,9 +10,18 @@ const struct fxt_sql_view fxt_sql_views[] = {
                 "SELECT caller_function AS caller, function, count(*) AS calls, sum(duration) AS total "
                 "FROM calls GROUP BY 1, 2 ORDER BY total DESC"},
         {"waits_by_lock", "how often and how long threads waited for each lock",
-                "SELECT coalesce(symbol, object) AS lock, name, count(*) AS waits, sum(duration) AS total, "
-                "max(duration) AS longest FROM waits WHERE object IS NOT NULL GROUP BY 1, 2 ORDER BY total "
-                "DESC"},
+                /* The number of a lock at its address grows by each end that waits follow. */
+                "SELECT lock || CASE WHEN number > 1 THEN ' #' || number ELSE '' END AS lock, name, "
+                "count(*) AS waits, sum(duration) AS total, max(duration) AS longest FROM "
+                "(SELECT *, 1 + sum(is_next) OVER past - first_value(is_end) OVER past AS number FROM "
+                "(SELECT *, NOT is_end AND lag(is_end, 1, 0) OVER past AS is_next FROM "
+                "(SELECT coalesce(symbol, object) AS lock, object, name, duration, start AS time, pid, "
+                "0 AS is_end FROM waits WHERE object IS NOT NULL "
+                "UNION ALL SELECT NULL, arguments ->> 'object', NULL, NULL, time, pid, 1 FROM events "
+                "WHERE category = 'sync' AND name = 'lock ends') "
+                "WINDOW past AS (PARTITION BY pid, object ORDER BY time, is_end DESC)) "
+                "WINDOW past AS (PARTITION BY pid, object ORDER BY time, is_end DESC)) "
+                "WHERE NOT is_end GROUP BY 1, 2 ORDER BY total DESC"},
         {"waits_by_function", "the same by the functions that waited",
                 "SELECT caller_function AS function, name, count(*) AS waits, sum(duration) AS total, "
                 "max(duration) AS longest FROM waits GROUP BY 1, 2 ORDER BY total DESC"},

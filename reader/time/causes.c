@@ -18,8 +18,8 @@ static struct fxt_part *causes_part(struct fxt_parts *parts, const struct fxt_pa
 		struct fxt_part *part = &parts->items[i];
 
 		if (part->kind == key->kind && part->name == key->name && part->object == key->object &&
-		        part->symbol == key->symbol && part->holder == key->holder &&
-		        part->path == key->path && part->koid == key->koid)
+		        part->symbol == key->symbol && part->life == key->life &&
+		        part->holder == key->holder && part->path == key->path && part->koid == key->koid)
 			return part;
 	}
 	fxt_make_room(parts->items, parts->count, parts->room);
@@ -148,6 +148,7 @@ static struct fxt_part causes_wait_part(
 	        .wait_kind = wait.kind,
 	        .name = wait.name,
 	        .symbol = wait.symbol,
+	        .life = wait.life,
 	        .object = wait.object};
 
 	if (last != FXT_NO_RELEASE) {

@@ -11,16 +11,20 @@ static uint32_t contention_lock(
         struct fxt_contention *c, const struct fxt_wait *wait, const struct fxt_tables *t)
 {
 	uint64_t process = t->threads[wait->thread].process;
-	uint32_t hash = fxt_hash_word(fxt_hash_mix(wait->object) ^ process);
+	uint32_t hash = fxt_hash_word(fxt_hash_mix(wait->object) ^ process ^ (uint64_t)wait->life << 32);
 
 	for (struct fxt_probe probe = fxt_probe(&c->lock_index, hash);
 	        fxt_probe_next(&c->lock_index, &probe);)
-		if (c->locks[probe.id].object == wait->object && c->locks[probe.id].process == process)
+		if (c->locks[probe.id].object == wait->object && c->locks[probe.id].process == process &&
+		        c->locks[probe.id].life == wait->life)
 			return probe.id;
 	fxt_index_add(&c->lock_index, hash, (uint32_t)c->lock_count);
 	fxt_make_room(c->locks, c->lock_count, c->lock_room);
-	c->locks[c->lock_count] = (struct fxt_contended_lock){
-	        .process = process, .object = wait->object, .symbol = wait->symbol, .name = wait->name};
+	c->locks[c->lock_count] = (struct fxt_contended_lock){.process = process,
+	        .object = wait->object,
+	        .life = wait->life,
+	        .symbol = wait->symbol,
+	        .name = wait->name};
 	return (uint32_t)c->lock_count++;
 }
 

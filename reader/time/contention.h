@@ -29,6 +29,7 @@ struct fxt_blame {
 
 struct fxt_contended_lock {
 	uint64_t process, object;
+	uint32_t life;   /* how many locks ended at this address before it */
 	uint32_t symbol; /* FXT_NOTHING: it has none */
 	uint32_t name;   /* of the function of the first wait */
 	uint64_t waits, ns, longest;

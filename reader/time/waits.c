@@ -4,6 +4,7 @@
  * stand in either order, so they must not be joined before the scan's end.
  */
 #include "waits.h"
+#include "lock_lives.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ void fxt_waits_init(struct fxt_waits *w)
 	fxt_spill_init(&w->items, sizeof(struct fxt_wait), FXT_SPILL_MEMORY_BYTES);
 	fxt_spill_init(&w->releases, sizeof(struct fxt_release), FXT_SPILL_MEMORY_BYTES);
 	fxt_spill_init(&w->by_object, sizeof(struct ending), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&w->lock_ends, sizeof(struct fxt_lock_moment), FXT_SPILL_MEMORY_BYTES);
 	fxt_paths_init(&w->paths);
 }
 
@@ -41,6 +43,7 @@ void fxt_waits_free(struct fxt_waits *w)
 	fxt_spill_free(&w->items);
 	fxt_spill_free(&w->releases);
 	fxt_spill_free(&w->by_object);
+	fxt_spill_free(&w->lock_ends);
 	free(w->threads);
 	fxt_paths_free(&w->paths);
 	*w = (struct fxt_waits){0};
@@ -189,6 +192,19 @@ static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const s
 	fxt_spill_add(&w->releases, &release);
 }
 
+static void waits_end_lock(
+        struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	uint32_t thread = fxt_tables_thread(t, view->event.thread);
+	struct fxt_argument object;
+
+	if (fxt_span_is(fxt_tables_text(t, view->event.name), "lock ends") &&
+	        fxt_tables_argument(t, view, "object", &object) && object.type == FXT_ARGUMENT_POINTER)
+		fxt_spill_add(&w->lock_ends,
+		        &(struct fxt_lock_moment){t->threads[thread].process, object.value.word,
+		                fxt_provider_ns(t->provider, view->event.ticks), offset});
+}
+
 static void waits_record_process(
         struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
@@ -232,6 +248,9 @@ static void waits_record_sync(
 	case FXT_EVENT_FLOW_END:
 		waits_end_flow(&w->threads[thread], fxt_provider_ns(t->provider, view->event.ticks),
 		        view->event.extra);
+		break;
+	case FXT_EVENT_INSTANT:
+		waits_end_lock(w, t, view, offset);
 		break;
 	default:
 		break;
@@ -384,6 +403,7 @@ static void waits_join_flows(struct fxt_waits *w)
 void fxt_waits_finish(struct fxt_waits *w, const struct fxt_scan *scan)
 {
 	waits_sort(w, fxt_scan_ns(scan, scan->end));
+	fxt_lock_lives_count(&w->lock_ends, &w->items);
 	waits_join_flows(w);
 	for (uint32_t i = 0; i < w->releases.count; i++) {
 		const struct fxt_release release = fxt_waits_release(w, i);

@@ -54,6 +54,7 @@ struct fxt_wait {
 	uint32_t symbol;  /* of the object; FXT_NOTHING: it has none */
 	uint32_t path;    /* of its caller, in fxt_waits.paths */
 	uint32_t release; /* the release that ended it */
+	uint32_t life;    /* how many locks ended at this address before it (lock_lives.h) */
 	enum fxt_wait_kind kind;
 	bool is_open;
 };
@@ -76,6 +77,7 @@ struct fxt_waits {
 	struct fxt_spill releases;  /* struct fxt_release, by offset */
 	struct fxt_spill by_object; /* releases of a known object, by process, object and
 	                               time */
+	struct fxt_spill lock_ends; /* struct fxt_lock_moment */
 	struct fxt_paths paths;
 	struct fxt_waits_thread *threads; /* by id */
 	size_t thread_count;

@@ -399,6 +399,41 @@ read_by()
 	END
 }
 
+@test "locks, why, sql: locks that lived at one address one after the other are told apart" {
+	compiled threads/lock_lives.c
+	fxtrun --heap=objects ./program >addresses
+	sound trace.fxt
+	fxt locks --json -n 99 >locks.json
+	fxt sql --json "select lock, waits from waits_by_lock" >sql.json
+	for call in $(seq 18); do
+		fxt why --csv "want:$call" >>why.csv
+	done
+	python3 - addresses locks.json sql.json why.csv <<-'END'
+		import collections, csv, json, sys
+		lives = collections.Counter(line.strip() for line in open(sys.argv[1]))
+		assert sorted(lives.values()) == [3, 3, 3], lives
+		numbers = ["", " #2", " #3"]
+		def expected(name):
+		    return {name + number: 2 for number in numbers}
+		for rows in (json.load(open(sys.argv[2]))["traces"][0]["tables"][0]["rows"],
+		             json.load(open(sys.argv[3]))["traces"][0]["tables"][0]["rows"]):
+		    told = {row["lock"]: row["waits"] for row in rows if row["lock"].split()[0] in [*lives, "renewed"]}
+		    truth = expected("renewed")
+		    for address in lives:
+		        truth |= expected(address)
+		    missing = [address for address in lives if address not in told]
+		    assert len(missing) == 1, (missing, told)
+		    for number in numbers:
+		        del truth[missing[0] + number]
+		    assert told == truth, (told, truth)
+		explained = {row["object"] for row in csv.DictReader(open(sys.argv[4]))}
+		assert set(truth) <= explained, (explained, truth)
+	END
+	# The thousand locks that no thread waited for leave nothing.
+	fxt dump trace.fxt | grep -c 'instant .*name="lock ends"' >ends
+	[ "$(cat ends)" -le 9 ]
+}
+
 @test "locks: a deadlock shows both locks, and the threads that wait" {
 	fxtrun -o stuck.fxt deadlock >out 2>err 3>&- &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"

@@ -169,7 +169,8 @@ void fxt_slot_reset(struct fxt_engine *e, struct fxt_thread_writer *writer, stru
 	        .chunk_serial = writer->chunk_serial + 1,
 	        .pthread = writer->pthread,
 	        .next = writer->next,
-	        .busy = writer->busy};
+	        .busy = writer->busy,
+	        .stack_low = writer->stack_low};
 	memset(slot, 0, sizeof(*slot));
 	fxt_stack_set(e, writer, slot, stack_offset, stack_bytes);
 	store_relaxed(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));

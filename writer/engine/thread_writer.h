@@ -105,6 +105,9 @@ struct fxt_thread_writer {
 
 	/* the value of fxt_engine.filter_in_force that the states of its frames follow */
 	uint32_t filter_in_force;
+	/* lowest address of the stack that the offsets of its frames count from, for other
+	 * threads; 0: unknown */
+	uint64_t stack_low;
 } __attribute__((aligned(256)));
 _Static_assert(sizeof(struct fxt_thread_writer) == 256 && offsetof(struct fxt_thread_writer, busy) == 64,
         "as fxt_stack_color() has it");

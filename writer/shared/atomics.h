@@ -11,7 +11,9 @@
 #define store_relaxed(p, v)    __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define store_release(p, v)    __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define add_relaxed(p, v)      __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define or_relaxed(p, v)       __atomic_fetch_or((p), (v), __ATOMIC_RELAXED)
 #define or_release(p, v)       __atomic_fetch_or((p), (v), __ATOMIC_RELEASE)
+#define and_relaxed(p, v)      __atomic_fetch_and((p), (v), __ATOMIC_RELAXED)
 #define exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
 #define exchange_release(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELEASE)
 
