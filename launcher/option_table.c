@@ -86,6 +86,22 @@ static const char *option_heap_stacks(struct fxt_options *o, const char *value)
 	return fxt_heap_stacks_read(value, &o->heap_stacks);
 }
 
+/* Reads words with commas between them. Each word is the bit that is its index. */
+static bool option_bits(const char *value, const char *const words[], size_t count, unsigned *bits)
+{
+	for (*bits = 0;; value++) {
+		size_t bytes = strcspn(value, ",");
+		unsigned bit;
+
+		if (!fxt_value_word(value, bytes, words, count, &bit))
+			return false;
+		*bits |= bit;
+		value += bytes;
+		if (!*value)
+			return true;
+	}
+}
+
 static const char *option_follow(struct fxt_options *o, const char *value)
 {
 	static const char *const words[] = {[FXT_FOLLOW_FORK] = "fork", [FXT_FOLLOW_EXEC] = "exec"};
@@ -93,17 +109,19 @@ static const char *option_follow(struct fxt_options *o, const char *value)
 	o->follow = FXT_FOLLOW_NONE;
 	if (!strcmp(value, "none"))
 		return NULL;
-	for (;; value++) {
-		size_t bytes = strcspn(value, ",");
-		unsigned bit;
+	return option_bits(value, words, COUNT(words), &o->follow)
+	               ? NULL
+	               : "must be fork, exec, both with a comma between them, or none";
+}
 
-		if (!fxt_value_word(value, bytes, words, COUNT(words), &bit))
-			return "must be fork, exec, both with a comma between them, or none";
-		o->follow |= bit;
-		value += bytes;
-		if (!*value)
-			return NULL;
-	}
+static const char *option_log(struct fxt_options *o, const char *value)
+{
+	static const char *const words[] = {
+	        [FXT_LOG_STDOUT] = "stdout", [FXT_LOG_STDERR] = "stderr", [FXT_LOG_SYSLOG] = "syslog"};
+
+	return option_bits(value, words, COUNT(words), &o->logs)
+	               ? NULL
+	               : "must be stderr, stdout or syslog, or several with a comma between them";
 }
 
 static const char *option_categories(struct fxt_options *o, const char *value)
@@ -676,6 +694,10 @@ const struct fxt_option fxt_option_table[] = {
                 "postgresql:*, with their arguments; @arg1/s behind it: the first argument is a text; list: "
                 "only says which probes there are",
                 .set = option_usdt},
+        {"log", "LOG,...",
+                "record what the programs write to a log, on the thread that writes it: stderr, stdout, "
+                "syslog",
+                .set = option_log},
         {"no-patch", NULL,
                 "do not change the programs' code in memory; by default hook calls are patched out for "
                 "excluded functions, and for all functions while no calls are recorded",

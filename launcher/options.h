@@ -91,6 +91,7 @@ struct fxt_options {
 	/* the values of --usdt */
 	const char *usdt[FXT_USDT_VALUES];
 	unsigned usdt_count;
+	unsigned logs;      /* logs of the program that are recorded: a sum of enum fxt_log */
 	bool no_patch;      /* do not patch hook calls in the programs' code */
 	bool library_calls; /* record the calls of imported functions, those that the
 	                        * patterns choose */

@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -30,6 +31,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <threads.h>
 #include <time.h>
 #include <ucontext.h>
@@ -49,6 +51,8 @@ ssize_t __pread_chk(int fd, void *buffer, size_t bytes, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *buffer, size_t bytes, off64_t at, size_t room);
 char *__fgets_chk(char *buffer, size_t room, int bytes, FILE *stream);
 size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *stream);
+void __syslog_chk(int priority, int flag, const char *format, ...);
+void __vsyslog_chk(int priority, int flag, const char *format, va_list list);
 
 /* Declared by some versions of libc only. */
 pid_t _Fork(void);
@@ -135,7 +139,9 @@ void __cxa_finalize(void *module);
 	X(sendfile64)             \
 	X(__fgets_chk)            \
 	X(__getdelim)             \
-	X(__fread_chk)
+	X(__fread_chk)            \
+	X(vsyslog)                \
+	X(__vsyslog_chk)
 
 struct real_functions {
 #define X(name, ...) __typeof__(&name) name;

@@ -77,6 +77,8 @@ struct agent_self {
 	struct agent_result {
 		uint64_t function, general, vector;
 	} result;
+	/* the beginning of a line that it writes to a log (logs.h); NULL: it has none yet */
+	struct agent_line *line;
 	/* the number of excluded calls until a hook next asks whether a call can be patched
 	 * (patch.h) */
 	uint32_t patch_pause;

@@ -22,6 +22,7 @@
 #include "agent/base/attributes.h"
 #include "agent/base/real.h"
 #include "blocking.h"
+#include "logs.h"
 #include "agent/hook/shadow.h"
 #include "agent/hook/claim.h"
 #include "agent/hook/elided.h"
@@ -195,8 +196,28 @@ ON_DESCRIPTOR(int, recvmmsg, recvmmsg,
 
 /* ---- writing ---- */
 
-ON_DESCRIPTOR(ssize_t, write, write, (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
-ON_DESCRIPTOR(ssize_t, writev, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+EXPORT ssize_t write(int fd, const void *buffer, size_t bytes)
+{
+	uint64_t begin = agent_blocking_begin(FXT_WAIT_write, agent_blocking_descriptor(fd));
+	ssize_t written = REAL(write)(fd, buffer, bytes);
+
+	agent_blocking_end(begin);
+	if (written > 0 && agent_log_has(fd))
+		agent_log_written(fd, buffer, (size_t)written);
+	return written;
+}
+
+EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+	uint64_t begin = agent_blocking_begin(FXT_WAIT_writev, agent_blocking_descriptor(fd));
+	ssize_t written = REAL(writev)(fd, parts, count);
+
+	agent_blocking_end(begin);
+	if (written > 0 && agent_log_has(fd))
+		agent_log_written_parts(fd, parts, count, (size_t)written);
+	return written;
+}
+
 ON_DESCRIPTOR(ssize_t, send, send, (int fd, const void *buffer, size_t bytes, int flags),
         (fd, buffer, bytes, flags))
 ON_DESCRIPTOR(ssize_t, sendto, sendto,

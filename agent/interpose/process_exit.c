@@ -7,6 +7,7 @@
 #include "process_exit.h"
 #include "agent/base/real.h"
 #include "blocking.h"
+#include "logs.h"
 #include "agent/process/standalone.h"
 
 #define CATEGORY "process"
@@ -104,6 +105,8 @@ void agent_process_ends(bool ends)
 {
 	if (!agent_is_own_process())
 		return;
+	if (ends)
+		agent_log_flush(false);
 	if (!agent_is_borrower()) {
 		process_exit_mark(agent_self.writer, ends);
 		process_exit_mark(agent_self.nested, ends);

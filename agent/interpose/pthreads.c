@@ -10,6 +10,7 @@
 #include "agent/hook/events.h"
 #include "agent/heap/heap_state.h"
 #include "agent/base/notice.h"
+#include "logs.h"
 #include "agent/base/real.h"
 #include "sandbox.h"
 #include "agent/hook/shadow.h"
@@ -44,6 +45,7 @@ static void pthreads_end(void *unused)
 	struct fxt_thread_writer *writer = agent_self.writer;
 
 	(void)unused;
+	agent_log_flush(true);
 	if (!load_relaxed(&agent_recording) || !writer || fxt_engine_was_forked(&agent_engine))
 		return;
 	if (writer->busy != FXT_IDLE) /* ended by a handler that had interrupted a hook */

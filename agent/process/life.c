@@ -27,6 +27,7 @@
 #include "agent/interpose/exec.h"
 #include "agent/interpose/fatal_signals.h"
 #include "agent/interpose/lock_lives.h"
+#include "agent/interpose/logs.h"
 #include "agent/hook/finstrument.h"
 #include "handshake.h"
 #include "agent/heap/heap.h"
@@ -124,6 +125,7 @@ static void (*const forget[])(void) = {
         /* First: from here on the child records nothing in its parent's memory. */
         agent_heap_forget,
         agent_said_forget,
+        agent_log_forget,
         agent_inherited_look,
         agent_self_forget,
         agent_coroutines_forget,
@@ -281,6 +283,7 @@ static void life_begin(void)
 		agent_sync_prepare();
 		agent_process_exit_prepare();
 		agent_fatal_signals_prepare();
+		agent_log_prepare();
 		agent_modules_record_all();
 		agent_load_prepare();
 		agent_heap_prepare();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What programs said in a trace by <fxt/trace.h>: saiddecode.py events|objects|counts|lost TRACE
+"""What programs said in a trace by <fxt/trace.h>: saiddecode.py events|objects|counts|lost|logs TRACE
 
 Written from the text of the format alone, as fxtdecode.py is.
 
@@ -7,6 +7,7 @@ Written from the text of the format alone, as fxtdecode.py is.
              type, category, name, id, and the arguments with their types
     objects  each userspace object, and each kernel object with koids below 100, with names and arguments
     counts   type, category, name and number of such events, tab-separated, sorted
+    logs     each log line: process and thread, tab, text
     lost     the number of records that slices, in the category fxt, say were lost
 """
 import collections
@@ -111,6 +112,14 @@ def shown(arguments):
     return "".join(f"\t{name}={value}" for name, value in arguments)
 
 
+def log_of(header, r):
+    r.word()
+    thread = r.thread(header >> 32 & 0xff)
+    text = r.stream(header >> 16 & 0x7fff).decode()
+    r.end()
+    return thread, text
+
+
 def events_of(path):
     """Type, category, name, id and arguments of each."""
     for kind, header, r in records_of(path):
@@ -124,10 +133,7 @@ def events_of(path):
             r.end()
             yield type_, category, name, extra if type_ != "complete" else None, arguments
         elif kind == 9:
-            r.word()
-            r.thread(header >> 32 & 0xff)
-            text = r.stream(header >> 16 & 0x7fff).decode()
-            r.end()
+            _, text = log_of(header, r)
             if not text.startswith("{{{"):
                 yield "log", "log", text, None, []
         elif kind == 15:
@@ -154,6 +160,12 @@ def main():
     elif command == "counts":
         for key, number in sorted(collections.Counter(e[:3] for e in said).items()):
             print("\t".join(key) + f"\t{number}")
+    elif command == "logs":
+        for kind, header, r in records_of(path):
+            if kind == 9:
+                (process, thread), text = log_of(header, r)
+                if not text.startswith("{{{"):
+                    print(f"{process} {thread}\t{text}")
     elif command == "lost":
         print(sum(int(value.split(":")[1]) for _, category, _, _, arguments in events_of(path) if category == "fxt"
                   for name, value in arguments if name == "records"))

@@ -54,6 +54,8 @@ enum fxt_clock_kind {
 };
 /* The modules that an agent asks plans for (plan.h). */
 enum fxt_patch { FXT_PATCH_NOTHING = 0, FXT_PATCH_PROGRAM = 1, FXT_PATCH_ANY = 2 };
+/* Logs of the program. The first two are descriptors. */
+enum fxt_log { FXT_LOG_STDOUT = 1, FXT_LOG_STDERR = 2, FXT_LOG_SYSLOG = 4 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
 
 /* The treatment of earlier recordings' data by a start (Fuchsia's buffer dispositions). */
@@ -226,7 +228,9 @@ struct fxt_control {
 	uint32_t records_arguments;
 	/* 1: there are plans of probes to ask for */
 	uint32_t records_probes;
-	uint8_t reserved0[8];
+	/* what the program writes there becomes log records: a sum of enum fxt_log */
+	uint32_t logs;
+	uint8_t reserved0[4];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 

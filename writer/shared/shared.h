@@ -40,6 +40,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 25u
+#define FXT_SHARED_VERSION 26u
 
 #endif
