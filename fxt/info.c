@@ -259,7 +259,10 @@ static void info_print_state(const struct info *info)
 		           " record%s; fxtrun --total-size keeps more",
 		        state->processes_dropped, state->processes_dropped == 1 ? "" : "es",
 		        state->records_dropped, fxt_plural(state->records_dropped));
-	if (state->bytes_unwritten > 0)
+	if (state->max_bytes > 0)
+		info->tell("ended by fxtrun --max-size: %" PRIu64 " event%s came too late for the file",
+		        state->events_refused, fxt_plural(state->events_refused));
+	else if (state->bytes_unwritten > 0)
 		info->tell("cut: the file had no room for %" PRIu64 " byte%s of records",
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
 }

@@ -335,7 +335,11 @@ void fxt_print_missing(const struct fxt_scan *scan)
 		fxt_print_note("the trace was recovered after the manager was killed: later context switches "
 		               "and processes are missing");
 	}
-	if (scan->state.bytes_unwritten > 0) {
+	if (scan->state.max_bytes > 0) {
+		fxt_print_note("fxtrun --max-size ended the recording: %" PRIu64
+		               " event%s came too late for the file",
+		        scan->state.events_refused, fxt_plural(scan->state.events_refused));
+	} else if (scan->state.bytes_unwritten > 0) {
 		fxt_print_note("the trace is cut: its file had no room for %" PRIu64 " byte%s of records",
 		        scan->state.bytes_unwritten, fxt_plural(scan->state.bytes_unwritten));
 	}

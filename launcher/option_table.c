@@ -642,6 +642,10 @@ const struct fxt_option fxt_option_table[] = {
                 "first [256, or 4 times --buffer-size if that is more]",
                 .number = fxt_value_size, .member = offsetof(struct fxt_options, total_bytes),
                 .field = "total_size_megabytes", .read = config_total_size},
+        {"max-size", "MB",
+                "streaming and oneshot: end the recording when the trace has this size, in MiB or with K, M, "
+                "G; the program runs on [no limit]",
+                .number = fxt_value_size, .member = offsetof(struct fxt_options, max_bytes)},
         {"on-full", "block|drop",
                 "streaming, when the disk is too slow: make the program wait, or drop records and count them "
                 "[block]",

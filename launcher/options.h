@@ -71,6 +71,8 @@ struct fxt_options {
 	uint64_t descendant_buffer_bytes;
 	uint64_t total_bytes; /* circular: size limit of the trace; 0 = the value of
 	                       * fxt_options_total_bytes() */
+	uint64_t max_bytes;   /* streaming, oneshot: the recording ends when the trace has
+	                       * this size; 0 = never */
 	/* if two have the same name, the later one counts */
 	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS];
 	unsigned provider_spec_count;

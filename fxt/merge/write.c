@@ -268,6 +268,8 @@ static void merge_put_state(struct merge *m, const struct fxt_merge_input *input
 		state.bytes_unwritten += inputs[i].state.bytes_unwritten;
 		state.processes_dropped += inputs[i].state.processes_dropped;
 		state.records_dropped += inputs[i].state.records_dropped;
+		state.max_bytes += inputs[i].state.max_bytes;
+		state.events_refused += inputs[i].state.events_refused;
 	}
 	/* By this record a trace is one of fxtrun's. */
 	if (m->timeline->by == FXT_MERGE_BY_TICKS && state.is_finished == FXT_ARCHIVE_FINISHED)

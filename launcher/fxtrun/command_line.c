@@ -207,6 +207,11 @@ enum fxt_command_line_result fxt_command_line_parse(
 		                 "mode");
 		return FXT_COMMAND_LINE_WRONG;
 	}
+	if (o->max_bytes && o->buffering_mode == FXT_CIRCULAR) {
+		snprintf(error, error_bytes,
+		        "--max-size: a circular trace is limited by --total-size instead");
+		return FXT_COMMAND_LINE_WRONG;
+	}
 	if (o->start == FXT_START_IDLE && (!o->keeps_old || o->duration_ns || o->populate)) {
 		snprintf(error, error_bytes, "--start=idle: %s",
 		        !o->keeps_old ? "each recording has a file of its own, which fxtctl record -o names"

@@ -322,7 +322,7 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 		        strerror(error));
 	if (fxt_trace_output_finish(r->output, &options, &r->bytes, line, sizeof(line)) != 0)
 		fxt_say("%s", line);
-	r->totals.bytes_unwritten = r->archive.bytes_lost;
+	fxt_totals_refuse(&r->totals, &r->archive);
 	r->totals.without_calls = !fxt_categories_have(&o->categories, "function");
 	r->totals.wants_heap = fxt_options_want_heap(o);
 	r->totals.has_kept_old = r->output->has_kept_old;

@@ -155,6 +155,7 @@ int fxt_recovery_resume_archive(struct fxt_recovery *r)
 	if (ftruncate(fd, (off_t)end) != 0)
 		return errno;
 	fxt_archive_resume(&r->archive, fd, r->output->raw_name, end, section);
+	fxt_archive_limit(&r->archive, r->options->max_bytes);
 	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
 		uint64_t lost = fxt_ledger_page(&r->ledger->entries[i])->bytes_lost;
 

@@ -120,7 +120,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	fxt_session_describe_start(&run->session, options.ticks_per_second);
 	fxt_archive_write_anchor(&run->session.archive, run->clock);
 	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
-	run->totals.bytes_unwritten = run->session.archive.bytes_lost;
+	fxt_totals_refuse(&run->totals, &run->session.archive);
 	if (run->session.archive.error)
 		trace.is_complete = false;
 	if (result != 0) {
@@ -273,6 +273,7 @@ static void run_begin_recording(struct fxt_run *run)
 	                                     &run->compressor, run->output.queue, run->output.raw_fd) == 0
 	                ? &run->compressor
 	                : NULL);
+	fxt_archive_limit(&session->archive, run->options.max_bytes);
 	fxt_ended_open(&session->ended,
 	        run->options.buffering_mode == FXT_CIRCULAR ? fxt_options_total_bytes(&run->options) : 0,
 	        session->ledger);

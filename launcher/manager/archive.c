@@ -255,7 +255,7 @@ static void archive_mark(struct fxt_archive_writer *a, uint64_t bytes)
 		fxt_compressor_mark(a->compressor, bytes);
 }
 
-enum { STATE_WORDS = 7, RATE_RECORD_BYTES = 16 };
+enum { STATE_WORDS = 9, RATE_RECORD_BYTES = 16 };
 
 /* An archive is rewritten only if that saves more than one part in ROOM_PART: the amount
  * written again is that many times the saving. */
@@ -282,6 +282,23 @@ void fxt_archive_write_state(struct fxt_archive_writer *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
+void fxt_archive_limit(struct fxt_archive_writer *a, uint64_t max_bytes)
+{
+	pthread_mutex_lock(&a->lock);
+	a->max_bytes = max_bytes;
+	pthread_mutex_unlock(&a->lock);
+}
+
+bool fxt_archive_is_full(struct fxt_archive_writer *a)
+{
+	bool is_full;
+
+	pthread_mutex_lock(&a->lock);
+	is_full = a->is_full;
+	pthread_mutex_unlock(&a->lock);
+	return is_full;
+}
+
 void fxt_archive_write_blob(struct fxt_archive_writer *a, const char *name, enum fxt_blob_type type,
         const void *data, size_t bytes)
 {
@@ -290,7 +307,8 @@ void fxt_archive_write_blob(struct fxt_archive_writer *a, const char *name, enum
 	        record, FXT_RECORD_MAX_WORDS, fxt_string_inline(name, strlen(name)), type, data, bytes);
 
 	pthread_mutex_lock(&a->lock);
-	archive_append(a, record, words * sizeof(*record));
+	if (!a->max_bytes || a->bytes + words * sizeof(*record) <= a->max_bytes)
+		archive_append(a, record, words * sizeof(*record));
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -334,8 +352,9 @@ int fxt_archive_finish(struct fxt_archive_writer *a, enum fxt_archive_end end)
 
 	fxt_archive_drain(a);
 	if (a->state) {
-		archive_encode_state(record, (struct fxt_archive_state){end, a->bytes_lost,
-		                                     a->processes_dropped, a->records_dropped});
+		archive_encode_state(record,
+		        (struct fxt_archive_state){end, a->bytes_lost, a->processes_dropped,
+		                a->records_dropped, a->is_full ? a->max_bytes : 0, a->events_refused});
 		error = fxt_archive_replace(a, a->state, record, sizeof(record));
 	}
 	if (a->compressor)
@@ -344,10 +363,13 @@ int fxt_archive_finish(struct fxt_archive_writer *a, enum fxt_archive_end end)
 	return error;
 }
 
+/* The longest record that begins a section. */
+enum { SECTION_BYTES = 8 * (1 + (FXT_NAME_BYTES + 7) / 8) };
+
 /* Makes the following records belong to `p`. Under the lock. */
 static void archive_enter_section(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
 {
-	uint64_t record[1 + (FXT_NAME_BYTES + 7) / 8];
+	uint64_t record[SECTION_BYTES / 8];
 	size_t words;
 
 	if (a->section == p->id)
@@ -379,14 +401,63 @@ static void archive_note_rate(struct fxt_archive_writer *a)
  * replaced. */
 enum archive_kind { ARCHIVE_RECORDS, ARCHIVE_CALLS, ARCHIVE_TO_REPLACE };
 
+/* The part of a bounded archive that the manager's own records at the end may take. */
+enum { RESERVED_PART = 16 };
+
+static uint64_t archive_count_events(const uint8_t *records, uint64_t bytes)
+{
+	uint64_t events = 0, header, words;
+
+	for (uint64_t at = 0; at + sizeof(header) <= bytes; at += words * 8) {
+		memcpy(&header, records + at, sizeof(header));
+		words = fxt_record_words(header);
+		if (words == 0)
+			break;
+		events += fxt_record_type(header) == FXT_RECORD_EVENT;
+	}
+	return events;
+}
+
+/* Returns how many bytes of whole records the bound allows behind the record that begins
+ * their section, and counts the others. Under the lock. */
+static uint64_t archive_keep_to_bound(struct fxt_archive_writer *a, const struct fxt_archive_provider *p,
+        const uint8_t *records, uint64_t bytes)
+{
+	uint64_t most = a->max_bytes - a->max_bytes / RESERVED_PART, kept = 0;
+
+	if (!a->is_full && a->bytes + SECTION_BYTES + bytes <= most)
+		return bytes;
+	if (!a->is_full) {
+		if (a->bytes + SECTION_BYTES < most)
+			kept = fxt_whole_records(records, most - a->bytes - SECTION_BYTES);
+		fxt_say("%s has reached --max-size; the recording ends there, the program runs on", a->name);
+	}
+	a->is_full = true;
+	a->bytes_lost += bytes - kept;
+	if (!p->is_kernel)
+		a->events_refused += archive_count_events(records + kept, bytes - kept);
+	return kept;
+}
+
 static uint64_t archive_write(struct fxt_archive_writer *a, struct fxt_archive_provider *p,
         const void *records, uint64_t bytes, enum archive_kind kind)
 {
 	uint64_t header, at;
+	bool is_whole = true;
 
 	if (bytes == 0)
 		return 0;
 	pthread_mutex_lock(&a->lock);
+	if (a->max_bytes && !a->error) {
+		uint64_t kept = archive_keep_to_bound(a, p, records, bytes);
+
+		is_whole = kept == bytes;
+		bytes = kept;
+	}
+	if (bytes == 0) {
+		pthread_mutex_unlock(&a->lock);
+		return 0;
+	}
 	archive_enter_section(a, p);
 	memcpy(&header, records, sizeof(header));
 	if (fxt_record_type(header) == FXT_RECORD_INITIALIZATION)
@@ -398,7 +469,7 @@ static uint64_t archive_write(struct fxt_archive_writer *a, struct fxt_archive_p
 		archive_append_calls(a, records, bytes);
 	else
 		archive_append(a, records, bytes);
-	if (a->bytes != at + bytes)
+	if (a->bytes != at + bytes || !is_whole)
 		at = 0;
 	pthread_mutex_unlock(&a->lock);
 	return at;

@@ -33,6 +33,9 @@ struct fxt_archive_writer {
 	uint32_t section;                  /* id of the provider that wrote last; 0 = none */
 	int error;                         /* errno value that ended the writing; 0 = none */
 	uint64_t bytes_lost;               /* thrown away since `error` */
+	uint64_t max_bytes;                /* the archive's bound, as the user asked; 0 = none */
+	bool is_full;                      /* records of providers were thrown away to keep to it */
+	uint64_t events_refused;           /* events of programs among those */
 	/* offset in the file of the state record, which marks the archive as unfinished; 0
 	 * = none */
 	uint64_t state;
@@ -63,6 +66,7 @@ struct fxt_archive_provider {
 	uint8_t name_bytes; /* at most FXT_NAME_BYTES */
 	char name[FXT_NAME_BYTES];
 	bool announced; /* belongs to the archive; initially false */
+	bool is_kernel; /* its events are the kernel's, and no program's sums have them */
 };
 
 /* Gives a provider a name in UTF-8, as the format requires: invalid bytes and control
@@ -87,6 +91,14 @@ void fxt_archive_join(struct fxt_archive_writer *archive, const struct fxt_archi
 /* Marks the archive as unfinished, right behind the magic record
  * (writer/format/archive_state.h). */
 void fxt_archive_write_state(struct fxt_archive_writer *archive);
+
+/* Bounds the archive: once a provider's records would make it larger, they and all later
+ * ones are thrown away and counted. A part of the room is kept for blobs of no provider,
+ * which the manager writes at the end; they are left out if it is too small. 0: no bound. */
+void fxt_archive_limit(struct fxt_archive_writer *archive, uint64_t max_bytes);
+
+/* True once records were thrown away to keep to the bound. From any thread. */
+bool fxt_archive_is_full(struct fxt_archive_writer *archive);
 
 /* Appends a blob record that belongs to no provider. Data too long for one record is
  * cut. */

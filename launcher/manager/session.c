@@ -249,6 +249,16 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->waited_ticks += collector->waited_ticks;
 }
 
+void fxt_totals_refuse(struct fxt_totals *totals, const struct fxt_archive_writer *archive)
+{
+	uint64_t refused = archive->events_refused;
+
+	totals->bytes_unwritten = archive->is_full ? 0 : archive->bytes_lost;
+	totals->max_bytes = archive->is_full ? archive->max_bytes : 0;
+	totals->events -= refused < totals->events ? refused : totals->events;
+	totals->losses.lost += refused;
+}
+
 void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *dropped)
 {
 	totals->events -= dropped->events;
@@ -393,6 +403,8 @@ void fxt_session_beat(struct fxt_session *s)
 		session_forget_earliest(s);
 	fxt_muting_look(s);
 	session_look(s);
+	if (fxt_archive_is_full(&s->archive) && fxt_recording_may_stop(s) == 0)
+		fxt_recording_stop(s, false);
 }
 
 /* Returns when the first of the providers began. A session of several recordings counts

@@ -56,6 +56,8 @@ struct fxt_totals {
 	double noise;
 	bool trace_is_lost;       /* nothing readable was left of the file */
 	uint64_t bytes_unwritten; /* that the archive could not take */
+	uint64_t max_bytes;       /* the bound of the archive that ended the recording; 0: none
+	                           * did */
 	/* those of `processes` that had ended and were dropped to make room for others */
 	uint64_t processes_dropped;
 	uint32_t processes, refused, still_running;
@@ -152,6 +154,9 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 
 /* Subtracts the events that the archive does not have after all: they were overwritten. */
 void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *dropped);
+
+/* Takes over what the archive threw away. The events that its bound refused are lost ones. */
+void fxt_totals_refuse(struct fxt_totals *totals, const struct fxt_archive_writer *archive);
 
 /* An image of a process that has recorded: each exec begins a new image, and each image is
  * a provider. */

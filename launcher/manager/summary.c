@@ -147,6 +147,8 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add_bytes(&line, totals->bytes_unwritten);
 		summary_add(&line, " could not be written)");
 	}
+	if (totals->max_bytes)
+		summary_add(&line, " (--max-size ended the recording)");
 	if (totals->still_running)
 		summary_add(&line, " (%" PRIu32 " still running)", totals->still_running);
 	if (totals->refused)

@@ -342,7 +342,7 @@ int fxt_sched_open(struct fxt_sched *s, pid_t program, bool stays, enum fxt_cloc
 	        .clock = clock,
 	        .last = first,
 	        .stop = -1,
-	        .identity = {.id = PROVIDER_ID},
+	        .identity = {.id = PROVIDER_ID, .is_kernel = true},
 	        .lock = PTHREAD_MUTEX_INITIALIZER};
 	error = fxt_perf_open(&s->perf, program, !stays);
 	if (error)

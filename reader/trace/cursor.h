@@ -232,8 +232,8 @@ static inline bool fxt_view_archive_state(const struct fxt_view *view, struct fx
 {
 	size_t bytes = view->blob.data.bytes;
 
-	if (!fxt_span_is(fxt_view_blob_name(view), FXT_ARCHIVE_STATE_BLOB) ||
-	        (bytes != sizeof(*state) && bytes != FXT_ARCHIVE_STATE_LEAST_BYTES))
+	if (!fxt_span_is(fxt_view_blob_name(view), FXT_ARCHIVE_STATE_BLOB) || bytes > sizeof(*state) ||
+	        bytes < FXT_ARCHIVE_STATE_LEAST_BYTES || bytes % 8 != 0)
 		return false;
 	*state = (struct fxt_archive_state){0};
 	memcpy(state, view->blob.data.data, bytes);

@@ -37,6 +37,11 @@ struct fxt_archive_state {
 	/* events of these processes, including those that were lost or overwritten
 	 * before */
 	uint64_t records_dropped;
+	/* The recording ended when the archive had this size, as the user had asked; 0: it
+	 * did not. In older archives the data end before this field. */
+	uint64_t max_bytes;
+	/* events of programs among the records that came after that */
+	uint64_t events_refused;
 };
 
 /* The shortest data that such a blob may have. */
