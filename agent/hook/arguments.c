@@ -1,8 +1,8 @@
 /* Keeps the arguments of open calls (arguments.h), on the program's threads. Tables of cells
  * are made without a lock, and stay as long as the process. */
 #include "arguments.h"
-#include <sys/mman.h>
 #include "agent/base/attributes.h"
+#include "agent/base/tables.h"
 
 #define LEAF_CELLS   16
 #define RESULT_WORDS 33
@@ -13,21 +13,6 @@ _Static_assert(sizeof(struct agent_argument_cell) == 1024, "as its header says")
 /* slot -> tables of leaves -> leaves of cells */
 static struct agent_argument_cell ***cells;
 
-/* Puts a table of zeros into `at`, unless a handler was faster. NULL: there is no memory. */
-static void *cells_table(void **at, size_t bytes)
-{
-	void *table = load_acquire(at), *none = NULL;
-
-	if (table || load_relaxed(&sys_confinement) != SYS_FREE)
-		return table;
-	table = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-	if (table && !compare_exchange_acquire(at, &none, table)) {
-		sys_unmap(table, bytes);
-		table = none;
-	}
-	return table;
-}
-
 static uint64_t cell_number(const struct fxt_thread_slot *slot, const struct fxt_frame *frame)
 {
 	return (uint64_t)(frame - fxt_slot_frames(&agent_engine, slot));
@@ -37,12 +22,12 @@ static struct agent_argument_cell *cell_make(
         uint32_t number, const struct fxt_thread_slot *slot, const struct fxt_frame *frame)
 {
 	uint64_t cell = cell_number(slot, frame);
-	void **table = cells_table((void **)&cells, FXT_SLOTS * sizeof(*cells));
+	void **table = agent_table_make((void **)&cells, FXT_SLOTS * sizeof(*cells));
 	void **leaves = !table || cell >= AGENT_CELLS_DEEP
 	                        ? NULL
-	                        : cells_table(&table[number], LEAVES * sizeof(**cells));
+	                        : agent_table_make(&table[number], LEAVES * sizeof(**cells));
 	struct agent_argument_cell *leaf =
-	        leaves ? cells_table(&leaves[cell / LEAF_CELLS], LEAF_CELLS * sizeof(*leaf)) : NULL;
+	        leaves ? agent_table_make(&leaves[cell / LEAF_CELLS], LEAF_CELLS * sizeof(*leaf)) : NULL;
 
 	return leaf ? &leaf[cell % LEAF_CELLS] : NULL;
 }

@@ -1,11 +1,9 @@
-/*
- * Makes the tables of return addresses (returns.h), on the program's threads, inside hooks
- * and in signal handlers: without a lock. The tables stay as long as the process, as does
- * the memory of stacks in general. A forked child has copies of its own.
- */
+/* Makes the tables of return addresses (returns.h), on the program's threads. They stay as
+ * long as the process, as does the memory of stacks in general. */
 #include "returns.h"
 #include <stddef.h>
 #include <sys/mman.h>
+#include "agent/base/tables.h"
 #include "writer/shared/sys.h"
 
 #define MIDDLE_BYTES (sizeof(struct agent_return *) << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS))
@@ -21,31 +19,14 @@ bool agent_returns_prepare(void)
 	return is_done;
 }
 
-/* Puts a table of zeros into `at`, unless another thread or an interrupted hook was
- * faster. */
-static void *return_table(void **at, size_t bytes)
-{
-	void *table = load_acquire(at), *none = NULL;
-
-	if (table || load_relaxed(&sys_confinement) != SYS_FREE)
-		return table;
-	table = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-	/* The other tables are zeros of the kernel's: there is nothing to release. */
-	if (table && !compare_exchange_acquire(at, &none, table)) {
-		sys_unmap(table, bytes);
-		table = none;
-	}
-	return table;
-}
-
 struct agent_return *agent_return_make(uint64_t place)
 {
 	void **middle;
 
 	if (place >> AGENT_RETURNS_BITS || place % 8)
 		return NULL;
-	middle = return_table((void **)&agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS], MIDDLE_BYTES);
-	if (!middle || !return_table(&middle[agent_return_leaf(place)], LEAF_BYTES))
+	middle = agent_table_make((void **)&agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS], MIDDLE_BYTES);
+	if (!middle || !agent_table_make(&middle[agent_return_leaf(place)], LEAF_BYTES))
 		return NULL;
 	return agent_return_find(place);
 }
