@@ -17,10 +17,6 @@
 #define TEXT_BYTES 1024
 
 /* clang-format off */
-#define STORE(n) "movaps %xmm" #n ", 16*" #n "(%rsp)\n"
-#define LOAD(n)  "movaps 16*" #n "(%rsp), %xmm" #n "\n"
-#define ALL_XMM(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
-
 __asm__(
 	".text\n"
 	".hidden agent_probe_pass\n .globl agent_probe_pass\n"
@@ -45,10 +41,10 @@ __asm__(
 	"	cld\n"
 	"	sub $256, %rsp\n"
 	"	and $-16, %rsp\n"
-	ALL_XMM(STORE)
+	STORE_VECTORS
 	"	mov %rsp, %rdx\n"
 	"	call agent_probe_record\n"
-	ALL_XMM(LOAD)
+	LOAD_VECTORS
 	"	mov %rbp, %rsp\n"
 	"	.cfi_def_cfa_register 7\n"
 	POP("rax") POP("rcx") POP("rdx") POP("rbx")

@@ -3,6 +3,7 @@
  * agent has no AVX code of its own and brings its own memcpy() and the like. So the 16
  * halves that SSE code may change are enough.
  */
+#include "saving.h"
 #include "agent/base/arch.h"
 
 #if ARCH_HAS_THUNKS
@@ -19,10 +20,6 @@
 /* Passes the address of the saved registers as the fourth argument. */
 #define PASSED_CALL(name) CALL_BY("passing", name)
 
-#define STORE(n) "movaps %xmm" #n ", 16*" #n "(%rsp)\n"
-#define LOAD(n)  "movaps 16*" #n "(%rsp), %xmm" #n "\n"
-#define ALL_XMM(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
-
 #define SAVE_VECTORS(pass)                                                                   \
 	"	.cfi_startproc\n"                                                            \
 	"	push %rbp\n"                                                                 \
@@ -32,10 +29,10 @@
 	"	.cfi_def_cfa_register 6\n"                                                   \
 	"	sub $256, %rsp\n"                                                            \
 	"	and $-16, %rsp\n"                                                            \
-	ALL_XMM(STORE)                                                                       \
+	STORE_VECTORS                                                                        \
 	pass                                                                                 \
 	"	call *%rax\n"                                                                \
-	ALL_XMM(LOAD)                                                                        \
+	LOAD_VECTORS                                                                        \
 	"	leave\n"                                                                     \
 	"	.cfi_def_cfa 7, 8\n"                                                         \
 	"	ret\n"                                                                       \

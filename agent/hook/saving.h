@@ -34,6 +34,14 @@
 #define RESTORE_REGISTERS                                                                    \
 	POP("r11") POP("r10") POP("r9") POP("r8") POP("rdi") POP("rsi") POP("rdx")            \
 	POP("rcx") POP("rax")
+
+/* The vector registers that SSE code may change, at the stack pointer. 256 bytes. */
+#define STORE_VECTOR(n) "movaps %xmm" #n ", 16*" #n "(%rsp)\n"
+#define LOAD_VECTOR(n)  "movaps 16*" #n "(%rsp), %xmm" #n "\n"
+#define EACH_VECTOR(x)                                                                       \
+	x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
+#define STORE_VECTORS EACH_VECTOR(STORE_VECTOR)
+#define LOAD_VECTORS  EACH_VECTOR(LOAD_VECTOR)
 /* clang-format on */
 
 #endif
