@@ -297,16 +297,17 @@ static void overlapping_end(
 
 /* ---- a probe ---- */
 
-/* Called by the code above. */
-__attribute__((used)) void agent_probe_record(
+/* On top of the code above and agent_probe_record(): half of it reads the arguments, and then
+ * the event is written. */
+#define STACK_BYTES 4096
+
+static __attribute__((noinline)) void probe_record(
         const uint64_t *general, struct agent_probe *probe, const uint64_t *vector)
 {
 	struct fxt_trace_argument arguments[FXT_PROBE_ARGUMENTS];
 	const struct fxt_probe *plan = probe->plan;
 	struct site s;
 
-	if (!load_relaxed(probe->site.on))
-		return;
 	s.probe = probe;
 	s.general = general;
 	s.vector = vector;
@@ -314,9 +315,7 @@ __attribute__((used)) void agent_probe_record(
 	for (unsigned i = 0; i < plan->count; i++)
 		arguments[i] = (struct fxt_trace_argument){
 		        probe->plan_texts + plan->operands[i].name, value_of(&s, &plan->operands[i])};
-	/* A child by vfork() shares the thread's durations, and all its events are counted
-	 * as lost. */
-	switch (agent_is_borrower() ? FXT_PROBE_INSTANT : plan->kind) {
+	switch (plan->kind) {
 	case FXT_PROBE_BEGIN:
 		duration_begin(probe, arguments, plan->count);
 		break;
@@ -333,6 +332,14 @@ __attribute__((used)) void agent_probe_record(
 	default:
 		fxt_trace_agent.event(&probe->site, FXT_EVENT_INSTANT, 0, arguments, plan->count);
 	}
+}
+
+/* Called by the code above. */
+__attribute__((used)) void agent_probe_record(
+        const uint64_t *general, struct agent_probe *probe, const uint64_t *vector)
+{
+	if (load_relaxed(probe->site.on) && agent_said_is_possible(&probe->site, true, STACK_BYTES))
+		probe_record(general, probe, vector);
 }
 
 #endif

@@ -222,6 +222,24 @@ static void said_lose_nested(void)
 	agent_force_slow_path(agent_self.writer);
 }
 
+bool agent_said_is_possible(const struct fxt_trace_site *site, bool begins, uint64_t stack_bytes)
+{
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth();
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || !agent_said_is_wanted(site))
+		return false;
+	if (agent_is_borrower()) {
+		add_relaxed(&agent_engine.control->lost_without_slot, begins);
+		return false;
+	}
+	if (agent_self.writer && !agent_stack_has(stack_bytes)) {
+		if (begins)
+			said_lose_nested();
+		return false;
+	}
+	return true;
+}
+
 /* Claims a writer for something that the site says. NULL: nothing is recorded here and now,
  * or it was counted as lost. */
 static struct fxt_thread_writer *said_claim(const struct fxt_trace_site *site, bool begins)
@@ -229,19 +247,8 @@ static struct fxt_thread_writer *said_claim(const struct fxt_trace_site *site, b
 	struct fxt_thread_writer *writer;
 	bool is_in_hook;
 
-	if (fxt_engine_was_forked(&agent_engine))
-		agent_rebirth();
-	if (load_relaxed(&agent_recording) == AGENT_QUIET || !agent_said_is_wanted(site))
+	if (!agent_said_is_possible(site, begins, AGENT_STACK_LEAST))
 		return NULL;
-	if (agent_is_borrower()) {
-		add_relaxed(&agent_engine.control->lost_without_slot, begins);
-		return NULL;
-	}
-	if (agent_self.writer && agent_stack_is_short()) {
-		if (begins)
-			said_lose_nested();
-		return NULL;
-	}
 	is_in_hook = agent_is_in_hook();
 	writer = begins ? agent_claim_for_call() : agent_claim_for_wait();
 	if (!writer && is_in_hook && begins && agent_self.writer && agent_engine.state == FXT_ENGINE_STARTED)

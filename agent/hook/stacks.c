@@ -5,7 +5,6 @@
 /* The kernel maps nothing of its own this near below the main stack. */
 #define MAIN_STACK_LEAST (UINT64_C(128) << 20)
 #define PAGE             UINT64_C(4096)
-#define STACK_LEAST      2048
 
 /* ---- a thread's own ---- */
 
@@ -74,9 +73,9 @@ static uint64_t stack_bytes_left(uint64_t address)
 	return address > agent_self.stack_end ? address - agent_self.stack_end : 0;
 }
 
-bool agent_stack_is_short(void)
+bool agent_stack_has(uint64_t bytes)
 {
-	return stack_bytes_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < STACK_LEAST;
+	return stack_bytes_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) >= bytes;
 }
 
 /* ---- the writer of a call ---- */

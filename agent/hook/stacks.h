@@ -52,11 +52,19 @@ void agent_set_signal_stack(const stack_t *stack);
 void agent_look_for_signal_stack(uint64_t address);
 
 /*
- * Whether the calling hook has less than 2 KiB of its stack left; false if the stack is
- * unknown. The slow path needs stack, and takes locks with all signals blocked. A program
+ * The slow path needs this much of a stack. It takes locks with all signals blocked: a program
  * that uses its stack up, and handles that, must not reach the end of it there. Calls need
  * 1.3 KB, the heap 1.9.
  */
-bool agent_stack_is_short(void);
+#define AGENT_STACK_LEAST 2048
+
+/* Whether the calling hook has that many bytes of its stack left; true if the stack is
+ * unknown. */
+bool agent_stack_has(uint64_t bytes);
+
+static inline bool agent_stack_is_short(void)
+{
+	return !agent_stack_has(AGENT_STACK_LEAST);
+}
 
 #endif

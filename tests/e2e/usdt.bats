@@ -179,3 +179,17 @@ recorded_as_printed()
 	[ "$(grep -c '^instant	unit	part' events)" = 2 ]
 	fails grep -v -e 'arg1=string:?' -e 'part1	arg1=int32:1000' -e 'part2	arg1=int32:2000' events
 }
+
+@test "probes near the end of a stack: the program lives on, each probe is recorded or counted as lost" {
+	local recorded lost
+
+	cc -O1 -w -pthread -o program "$sources/short_stack.c"
+	./program >bare
+	timeout 60 fxtrun --heap=off --no-sched --usdt='unit:deep@arg2/s@arg3/s' -o x.fxt ./program >counted 2>err
+	cmp bare counted
+	fxt check x.fxt
+	recorded=$(said counts x.fxt | awk -F'\t' '$2 == "unit" { sum += $4 } END { print sum + 0 }')
+	lost=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' err)
+	[ "$recorded" -gt 50 ]
+	[ $((recorded + lost)) = "$(cat bare)" ]
+}
