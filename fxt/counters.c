@@ -101,7 +101,7 @@ static int counters_answer(void *state, const char *name, struct fxt_scan *scan)
 	const struct fxt_options *wanted = state;
 	uint64_t limit = fxt_options_limit(wanted, UINT64_MAX);
 	struct fxt_counters counters;
-	bool is_whole = fxt_counters_read(&counters, scan);
+	bool is_whole = fxt_counters_read(&counters, scan, 0);
 
 	fxt_print_line("%s: %zu series of counters", name, counters.count);
 	fxt_table_begin("counters", NULL, columns, COLUMNS);

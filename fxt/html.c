@@ -44,6 +44,7 @@ struct html_command {
 	bool has_heap;
 	struct fxt_html_deaths deaths;
 	struct fxt_html_recorded recorded;
+	struct fxt_hops hops;
 	const char *output;
 };
 
@@ -59,6 +60,7 @@ static void html_begin(void *state)
 	fxt_lanes_free(&c->losses);
 	fxt_lanes_init(&c->losses, LOSSES_MAX);
 	c->deaths.count = 0;
+	c->hops.event_count = 0;
 	fxt_html_recorded_free(&c->recorded);
 }
 
@@ -89,6 +91,7 @@ static void html_record(void *state, struct fxt_tables *t, const struct fxt_view
 	fxt_lanes_add_loss(&c->losses, t, view);
 	c->has_heap |= html_is_heap(c, t, view);
 	html_on_death(c, t, view);
+	fxt_hops_record(&c->hops, t, view);
 	fxt_html_recorded_take(&c->recorded, view);
 }
 
@@ -156,6 +159,7 @@ static int html_source(void *state, const char *name, const struct fxt_source *s
 	        .windows = &c->windows,
 	        .losses = &c->losses,
 	        .deaths = &c->deaths,
+	        .hops = &c->hops,
 	        .recorded = &c->recorded};
 
 	fxt_thread_times_finish(&c->times, page.scan);
@@ -214,5 +218,6 @@ int fxt_command_html(int argc, char **argv)
 	fxt_query_filter_free(&c->chosen.choice);
 	fxt_windows_free(&c->windows);
 	fxt_html_recorded_free(&c->recorded);
+	fxt_hops_free(&c->hops);
 	return status;
 }

@@ -10,6 +10,7 @@ FXT_EMBED(html_style, "fxt/html/page.css");
 FXT_EMBED(html_page_script, "fxt/html/page.js");
 FXT_EMBED(html_lanes_script, "fxt/html/lanes.js");
 FXT_EMBED(html_colours_script, "fxt/html/colours.js");
+FXT_EMBED(html_said_script, "fxt/html/said.js");
 FXT_EMBED(html_timeline_script, "fxt/html/timeline.js");
 FXT_EMBED(html_selection_script, "fxt/html/selection.js");
 FXT_EMBED(html_slow_script, "fxt/html/slow.js");
@@ -55,8 +56,8 @@ static void page_data(struct fxt_html *page)
 static void page_scripts(struct fxt_html *page)
 {
 	const char *const scripts[] = {html_page_script, html_lanes_script, html_colours_script,
-	        html_timeline_script, html_selection_script, html_slow_script, html_functions_script,
-	        html_locks_script, html_heap_script};
+	        html_said_script, html_timeline_script, html_selection_script, html_slow_script,
+	        html_functions_script, html_locks_script, html_heap_script};
 
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
 		fprintf(page->out, "<script>\n%s</script>\n", scripts[i]);

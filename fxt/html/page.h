@@ -21,6 +21,7 @@
 #include "recorded.h"
 #include "reader/time/causes.h"
 #include "reader/time/death.h"
+#include "reader/time/hops.h"
 #include "reader/stats/figures.h"
 #include "windows.h"
 
@@ -49,6 +50,7 @@ struct fxt_html {
 	const struct fxt_windows *windows;
 	const struct fxt_lanes *losses; /* lane_slices.h */
 	const struct fxt_html_deaths *deaths;
+	struct fxt_hops *hops;
 	const struct fxt_html_recorded *recorded;
 	struct fxt_html_names names;
 	bool is_changed; /* not all of the file could be read again */
@@ -63,8 +65,11 @@ void fxt_html_write(struct fxt_html *page);
  * and what is missing. */
 void fxt_html_summary(struct fxt_html *page);
 
-/* The activity of threads over time (lane_slices.h). */
+/* The activity of threads over time (lane_slices.h), async spans and counters. */
 void fxt_html_timeline(struct fxt_html *page);
+
+/* A part of the timeline: flows from thread to thread, by the scan's listener. */
+void fxt_html_arrows(struct fxt_html *page);
 
 /* The figures of fxt report. */
 void fxt_html_functions(struct fxt_html *page);

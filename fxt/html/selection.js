@@ -21,22 +21,25 @@
       const item = lane ? lanes.firstAfter(lane, at - 1 / scale()) : -1;
       return lane && item < lane.start.length && lane.start[item] <= at + 1 / scale() ? {track, lane, item} : null;
     };
-    return within(track.losses) ?? within(down < track.rowsY ? track.states : rowsOf(track, windowAt(at))[Math.floor((down - track.rowsY) / ROW)]);
+    if (track.curve) return within(track.curve);
+    return within(track.losses) ?? within(down < track.rowsY ? track.states : rowsOf(track, windowAt(at))[Math.floor((down - track.rowsY) / track.rowHeight)]);
   }
 
   // What is known of an item: titles and texts.
   function facts({track, lane, item}) {
     const start = lane.start[item], length = lane.end[item] - start, number = lane.count[item];
-    const place = [['thread', `${track.title}, ${track.remark.split(',')[0]}`], ['begins', moment(start, 1)], ['takes', time(length)]];
+    const place = [...track.id === null ? [] : [['thread', `${track.title}, ${track.remark.split(',')[0]}`]], ['begins', moment(start, 1)], ['takes', time(length)]];
     if (lane === track.losses)
       return [[name(lane.name[item]).replace('fxt: ', ''), count(lane.sum[item])], ...number > 1 ? [['gaps', count(number)]] : [], ...place];
+    if (lane === track.curve)
+      return [[track.title, said.number(lane.value[item])], ...lane.max[item] > lane.min[item] ? [['between', `${said.number(lane.min[item])} and ${said.number(lane.max[item])}`]] : [], ['from', moment(start, 1)], ['for', time(length)]];
     if (lane === track.states) {
       const share = lane.sum[item] / (length || 1);
       return [number > 1 ? ['running', `${(100 * share).toFixed(1)} %, in ${count(number)} stretches`] : ['state', STATES[lane.name[item]]], ...place];
     }
     if (number > 1)
-      return [['calls', count(number)], ['in them', time(lane.sum[item])], ['longest', `${name(lane.name[item])}, ${time(lane.longest[item])}`], ...place];
-    return [['function', name(lane.name[item])], ...place, ...lane.flags[item] & lanes.OPEN ? [['end', 'never']] : []];
+      return [[track.kind === 'async' ? 'async spans' : 'calls', count(number)], ['in them', time(lane.sum[item])], ['longest', `${name(lane.name[item])}, ${time(lane.longest[item])}`], ...place];
+    return [[track.kind === 'async' ? 'async span' : 'function', name(lane.name[item])], ...place, ...lane.flags[item] & lanes.OPEN ? [['end', 'never']] : []];
   }
 
   function select(what) {
@@ -59,10 +62,10 @@
     const isBefore = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
     let next = null, first = null;
     for (const track of tracks)
-      for (const [lane, window] of [null, ...windows].flatMap(window => rowsOf(track, window).map(lane => [lane, window])))
+      for (const [lane, window] of (track.id === null ? [null] : [null, ...windows]).flatMap(window => rowsOf(track, window).map(lane => [lane, window])))
         for (let item = 0; lane && item < lane.start.length; item++) {
           // What begins in a window is in the items of that one.
-          if (!isFound(lane.name[item]) || windowAt(lane.start[item]) !== window) continue;
+          if (!isFound(lane.name[item]) || (track.id !== null && windowAt(lane.start[item]) !== window)) continue;
           const what = {track, lane, item, place: [lane.start[item], lane.row]};
           if (!first || isBefore(what.place, first.place)) first = what;
           if (isBefore(after, what.place) && (!next || isBefore(what.place, next.place))) next = what;
@@ -72,7 +75,7 @@
     unfold(what.track);
     layOut();
     select(what);
-    const {lane, item} = what, y = what.track.rowsY + lane.row * ROW;
+    const {lane, item} = what, y = what.track.rowsY + lane.row * what.track.rowHeight;
     if (lane.end[item] < view.from || lane.start[item] > view.to || (lane.end[item] - lane.start[item]) * scale() < 4) showItem(what);
     if (y < scroller.scrollTop || y + ROW + AXIS > scroller.scrollTop + size().height) scroller.scrollTop = Math.max(y - size().height / 2, 0);
   }

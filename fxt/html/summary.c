@@ -48,6 +48,24 @@ static void summary_threads(struct fxt_html *page)
 	fputs("}", page->out);
 }
 
+/* Writes the ranks of the processes of a job, by process. */
+static void summary_ranks(struct fxt_html *page)
+{
+	const struct fxt_tables *t = &page->scan->tables;
+	const char *before = "";
+
+	fputs(",\n\"ranks\": {", page->out);
+	for (size_t i = 0; i < t->object_count; i++) {
+		const struct fxt_object *object = &t->objects[i];
+
+		if (object->type != FXT_OBJECT_PROCESS || !object->rank.is_known)
+			continue;
+		fprintf(page->out, "%s\"%" PRIu64 "\": %" PRIu32, before, object->koid, object->rank.rank);
+		before = ",";
+	}
+	fputs("}", page->out);
+}
+
 /* Writes how many threads and processes there are. For a whole trace this includes threads
  * that the timeline lacks, because they did nothing that is drawn. For a chosen part of a
  * trace only threads with slices count. */
@@ -127,4 +145,5 @@ void fxt_html_summary(struct fxt_html *page)
 	summary_deaths(page);
 	summary_counts(page);
 	summary_threads(page);
+	summary_ranks(page);
 }

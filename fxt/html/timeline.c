@@ -6,12 +6,20 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include "fxt/async_lanes.h"
 #include "fxt/json.h"
 #include "fxt/lane_slices.h"
+#include "reader/stats/counters.h"
 
 /* The most items: slices of the whole run, states of threads, and slices of a window. An
  * item takes about 20 bytes of the page, a merged one 35. */
-enum { CALLS_MAX = 36000, STATES_MAX = 12000, WINDOW_MAX = 80000 };
+enum {
+	CALLS_MAX = 36000,
+	STATES_MAX = 12000,
+	WINDOW_MAX = 80000,
+	ASYNC_MAX = 12000,
+	POINTS_MAX = 16000 /* of counters, 15 bytes each */
+};
 
 /* ---- writing ---- */
 
@@ -48,8 +56,9 @@ static void timeline_lane(struct fxt_html *page, const struct fxt_lane *lane, ui
 	fputs("]]", page->out);
 }
 
-static void timeline_lanes(
-        struct fxt_html *page, const char *key, const struct fxt_lanes *lanes, bool is_string)
+/* Writes lanes; those of threads without slices are left out. */
+static void timeline_lanes(struct fxt_html *page, const char *key, const struct fxt_lanes *lanes,
+        bool is_string, bool is_of_threads)
 {
 	uint64_t origin = fxt_scan_ns(page->scan, page->scan->start);
 	const char *before = "";
@@ -57,7 +66,7 @@ static void timeline_lanes(
 	fprintf(page->out, "\"%s\": {\"width\": %" PRIu64 ", \"left_out\": %" PRIu64 ", \"lanes\": [", key,
 	        lanes->width, lanes->omitted);
 	for (size_t i = 0; i < lanes->count; i++) {
-		if (page->threads[lanes->items[i].thread].count == 0)
+		if (is_of_threads && page->threads[lanes->items[i].thread].count == 0)
 			continue;
 		fprintf(page->out, "%s\n", before);
 		timeline_lane(page, &lanes->items[i], origin, is_string);
@@ -65,6 +74,90 @@ static void timeline_lanes(
 	}
 	fputs("]}", page->out);
 }
+
+/* ---- what the program says beside its calls ---- */
+
+static void timeline_process(struct fxt_html *page, uint64_t process)
+{
+	uint32_t name = fxt_tables_object_name(&page->scan->tables, FXT_OBJECT_PROCESS, process);
+
+	fprintf(page->out, "%" PRIu64 ", ", process);
+	if (name == FXT_NOTHING)
+		fputs("null", page->out);
+	else
+		fprintf(page->out, "%" PRIu32, fxt_html_name(&page->names, name));
+}
+
+/* Writes async spans: a track for each name of a process, and its lanes. */
+static void timeline_async(struct fxt_html *page)
+{
+	struct fxt_async_lanes async;
+
+	page->is_changed |= !fxt_async_lanes_read(&async, page->scan, ASYNC_MAX);
+	fputs("\"async_tracks\": [", page->out);
+	for (size_t i = 0; i < async.count; i++) {
+		const struct fxt_async_track *track = &async.tracks[i];
+
+		fputs(i > 0 ? ",\n[" : "\n[", page->out);
+		timeline_process(page, track->process);
+		fprintf(page->out, ", %" PRIu32 ", %" PRIu32 ", %" PRIu64 ", %" PRIu64 "]",
+		        fxt_html_name(&page->names, track->name),
+		        fxt_html_name(&page->names, track->category), track->spans, track->open);
+	}
+	fputs("],\n", page->out);
+	timeline_lanes(page, "async", &async.lanes, true, false);
+	fxt_async_lanes_free(&async);
+}
+
+static void timeline_points(struct fxt_html *page, const struct fxt_counter *counter)
+{
+	uint64_t start = fxt_scan_ns(page->scan, page->scan->start);
+
+	for (size_t i = 0; i < counter->point_count; i++) {
+		const struct fxt_counter_point *point = &counter->points[i];
+		const double numbers[] = {point->value, point->min, point->max};
+
+		fprintf(page->out, "%s%" PRIu64, i > 0 ? "," : "",
+		        fxt_scan_ns(page->scan, point->time) - start);
+		for (size_t j = 0; j < 3; j++) {
+			putc(',', page->out);
+			fxt_json_number(page->out, numbers[j]);
+		}
+	}
+}
+
+/* Writes counters: names and points, each a time, its value, and the least and the greatest
+ * value of the points that it stands for. */
+static void timeline_counters(struct fxt_html *page)
+{
+	struct fxt_counters counters;
+
+	page->is_changed |= !fxt_counters_read(&counters, page->scan, POINTS_MAX);
+	fprintf(page->out, "\"counters_not_drawn\": %zu,\n\"counters\": [",
+	        counters.count > FXT_COUNTERS_DRAWN ? counters.count - FXT_COUNTERS_DRAWN : 0);
+	const char *before = "\n[";
+
+	for (size_t i = 0; i < counters.count; i++) {
+		const struct fxt_counter *c = &counters.items[i];
+
+		if (c->point_count == 0)
+			continue;
+		fputs(before, page->out);
+		timeline_process(page, c->process);
+		fprintf(page->out, ", %" PRIu32 ", %" PRIu32 ", \"%" PRIu64 "\", ",
+		        fxt_html_name(&page->names, c->name), fxt_html_name(&page->names, c->category),
+		        c->id);
+		fxt_json_string_in_html(page->out, c->series);
+		fprintf(page->out, ", %" PRIu64 ", [", c->samples);
+		timeline_points(page, c);
+		fputs("]]", page->out);
+		before = ",\n[";
+	}
+	fputs("]", page->out);
+	fxt_counters_free(&counters);
+}
+
+/* ---- windows ---- */
 
 /* Writes the slices of all threads during a window. A window has lanes of its own, so it
  * shows more detail than the whole run has for the same time. */
@@ -82,7 +175,7 @@ static void timeline_window(struct fxt_html *page, const struct fxt_window *wind
 	fxt_json_string_in_html(page->out, fxt_span(window->text));
 	fprintf(page->out, ", \"from\": %" PRIu64 ", \"to\": %" PRIu64 ", \"thread\": %" PRIu32 ",\n",
 	        from - start, to - start, window->call.thread);
-	timeline_lanes(page, "calls", &calls, true);
+	timeline_lanes(page, "calls", &calls, true, true);
 	fputs("}", page->out);
 	fxt_lanes_free(&calls);
 }
@@ -102,11 +195,17 @@ void fxt_html_timeline(struct fxt_html *page)
 	fxt_lanes_add_activity(&states, scan, &page->times->timeline, page->threads, 0, UINT64_MAX);
 	fprintf(page->out, "\"timeline\": {\"from\": %" PRIu64 ", \"to\": %" PRIu64 ",\n", from - start,
 	        to - start);
-	timeline_lanes(page, "calls", &calls, true);
+	timeline_lanes(page, "calls", &calls, true, true);
 	fputs(",\n", page->out);
-	timeline_lanes(page, "states", &states, false);
+	timeline_lanes(page, "states", &states, false, true);
 	fputs(",\n", page->out);
-	timeline_lanes(page, "losses", page->losses, true);
+	timeline_lanes(page, "losses", page->losses, true, true);
+	fputs(",\n", page->out);
+	timeline_async(page);
+	fputs(",\n", page->out);
+	timeline_counters(page);
+	fputs(",\n", page->out);
+	fxt_html_arrows(page);
 	fputs(",\n\"windows\": [", page->out);
 	for (size_t i = 0; i < page->windows->count; i++) {
 		fputs(i > 0 ? ",\n" : "", page->out);

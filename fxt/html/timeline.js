@@ -1,5 +1,6 @@
 'use strict';
-// The timeline: a track for each thread, with what it lost, whether it ran, and its calls by depth. What lies within
+// The timeline: a track for each thread, with what it lost, whether it ran, and its calls by depth; and tracks of what
+// the program says beside its calls (said.js). What lies within
 // one pixel is drawn once, so a picture takes as long as it has pixels, however many calls there are.
 const timeline = (() => {
   const {data, name, time, count, plural, make} = page;
@@ -14,11 +15,12 @@ const timeline = (() => {
 
   const calls = lanes.byThread(data.timeline.calls), states = lanes.byThread(data.timeline.states);
   const losses = lanes.byThread(data.timeline.losses);
+  const rankOf = process => data.ranks[process] ?? Infinity;
   const tracks = Object.entries(data.threads).map(([id, [process, processName, koid, threadName, callCount]]) => ({
-    id, process, koid, isFolded: false, rows: calls[id] ?? [], states: states[id]?.[0], losses: losses[id]?.[0],
-    title: `${threadName === null ? 'thread' : name(threadName)} ${koid}`,
+    id, process, koid, isFolded: process in data.ranks && koid !== process && !callCount, rows: calls[id] ?? [], rowHeight: ROW, states: states[id]?.[0], losses: losses[id]?.[0],
+    title: `${process in data.ranks ? `rank ${data.ranks[process]}${koid === process ? '' : ', '}` : ''}${process in data.ranks && koid === process ? '' : `${threadName === null ? 'thread' : name(threadName)} ${koid}`}`,
     remark: `${processName === null ? 'process' : name(processName)} ${process}, ${plural(callCount, 'call')}`,
-  })).sort((a, b) => a.process - b.process || a.koid - b.koid);
+  })).sort((a, b) => (rankOf(a.process) - rankOf(b.process) || 0) || a.process - b.process || a.koid - b.koid);
 
   // Many threads of a process that lived for a short time are one row, until it is unfolded.
   const SHORT = 1 / 50, MANY = 8; // of the whole time; and more of them than this
@@ -29,13 +31,14 @@ const timeline = (() => {
   for (const process of new Set(tracks.map(track => track.process))) {
     const members = tracks.filter(track => track.process === process && livedShortly(track));
     if (members.length <= MANY) continue;
-    const group = {id: null, process, isFolded: true, rows: [], members, title: `${count(members.length)} short-lived threads`, remark: members[0].remark.split(',')[0]};
+    const group = {id: null, process, isFolded: true, rows: [], rowHeight: ROW, members, title: `${count(members.length)} short-lived threads`, remark: members[0].remark.split(',')[0]};
     tracks.splice(tracks.indexOf(members[0]), 0, group);
     for (const member of members) member.group = group;
     // The members stand together behind it.
     const others = tracks.filter(track => track.group !== group), at = others.indexOf(group) + 1;
     tracks.splice(0, tracks.length, ...others.slice(0, at), ...members, ...others.slice(at));
   }
+  said.putInto(tracks);
   const unfold = track => {
     track.isFolded = false;
     if (track.group) track.group.isFolded = false;
@@ -43,7 +46,7 @@ const timeline = (() => {
 
   // Around calls that were asked for there are items of their own, in more detail.
   const windows = data.timeline.windows.map(window => ({...window, rows: lanes.byThread(window.calls)})).sort((a, b) => a.from - b.from);
-  const rowsOf = (track, window) => window ? window.rows[track.id] ?? [] : track.rows;
+  const rowsOf = (track, window) => window && track.id !== null ? window.rows[track.id] ?? [] : track.rows;
 
   // What is shown, as parts of the time that are in a window or in none.
   function parts() {
@@ -68,7 +71,7 @@ const timeline = (() => {
       track.stateY = y + HEAD;
       track.rowsY = y + HEAD + (track.states ? STATE + 2 : 0);
       track.height = track.group?.isFolded ? 0
-        : HEAD + (track.members ? track.isFolded && ROW : track.isFolded ? 0 : track.rowsY - track.stateY + track.rows.length * ROW) + GAP;
+        : HEAD + (track.members ? track.isFolded && ROW : track.isFolded ? 0 : track.rowsY - track.stateY + (track.curve ? track.rowHeight : track.rows.length * track.rowHeight)) + GAP;
       y += track.height;
     }
     return y;
@@ -114,7 +117,8 @@ const timeline = (() => {
     }
   }
 
-  function drawLane(lane, y, part) {
+  // A row that is lower than a letter has no texts; a span says how long it took, because its track says its name.
+  function drawLane(lane, y, part, {rowHeight, kind} = {rowHeight: ROW}) {
     const edge = (part.from - view.from) * scale(), end = (part.to - view.from) * scale();
     eachShown(lane, (i, x, w) => {
       const flags = lane.flags[i], isMerged = lane.count[i] > 1;
@@ -122,17 +126,17 @@ const timeline = (() => {
       const full = searched && !isFound[lane.name[i]] ? 0.3 : 1;
       context.globalAlpha = isMerged ? full * (0.3 + 0.5 * Math.min(lane.sum[i] / (lane.end[i] - lane.start[i] || 1), 1)) : full;
       context.fillStyle = colour;
-      context.fillRect(x, y, w > 3 ? w - 1 : w, ROW - 1);
+      context.fillRect(x, y, w > 3 ? w - 1 : w, rowHeight - 1);
       if (selected && selected.lane === lane && selected.item === i) {
         context.globalAlpha = 1;
         context.strokeStyle = colours.ink;
         context.lineWidth = 2;
-        context.strokeRect(x + 1, y + 1, Math.max(w - 2, 1), ROW - 3);
+        context.strokeRect(x + 1, y + 1, Math.max(w - 2, 1), Math.max(rowHeight - 3, 1));
       }
-      if (w < 24) return;
+      if (w < 24 || rowHeight < ROW) return;
       context.globalAlpha = full;
       context.fillStyle = isFound[lane.name[i]] ? '#fff' : colours.ink;
-      const from = Math.max(x, edge), text = isMerged ? `${count(lane.count[i])} ×, as ${name(lane.name[i])}` : name(lane.name[i]);
+      const from = Math.max(x, edge), text = isMerged ? `${count(lane.count[i])} ×, as ${name(lane.name[i])}` : kind === 'async' ? time(lane.end[i] - lane.start[i]) : name(lane.name[i]);
       context.fillText(fitted(text, Math.min(x + w, end) - from - 8), from + 4, y + ROW / 2);
     }, part);
     context.globalAlpha = 1;
@@ -167,6 +171,16 @@ const timeline = (() => {
     });
   }
 
+  function drawCounter(track, y) {
+    said.drawCurve(context, track, y, {view, scale: scale(), width});
+    if (!selected || selected.lane !== track.curve) return;
+    context.fillStyle = colours.ink;
+    context.fillRect((track.curve.start[selected.item] - view.from) * scale(), y, 2, track.rowHeight);
+  }
+
+  // The middle of a track's row on the canvas; of row -1, that of its head.
+  const placeOf = (track, row) => (row < 0 ? track.y + HEAD / 2 : track.rowsY + (row + 0.5) * ROW) - scroller.scrollTop + AXIS;
+
   function drawTrack(track, top) {
     const y = track.y - top + AXIS;
     context.fillStyle = colours.raised;
@@ -184,14 +198,15 @@ const timeline = (() => {
         if (outermost) drawLane(outermost, y + HEAD, view);
     if (track.isFolded) return;
     if (track.states) drawStates(track, track.stateY - top + AXIS);
+    if (track.curve) drawCounter(track, track.rowsY - top + AXIS);
     for (const part of parts()) {
       context.save();
       context.beginPath();
       context.rect((part.from - view.from) * scale(), 0, (part.to - part.from) * scale(), height);
       context.clip();
       rowsOf(track, part.window).forEach((lane, row) => {
-        const laneY = track.rowsY + row * ROW - top + AXIS;
-        if (laneY > AXIS - ROW && laneY < height) drawLane(lane, laneY, part);
+        const laneY = track.rowsY + row * track.rowHeight - top + AXIS;
+        if (laneY > AXIS - track.rowHeight && laneY < height) drawLane(lane, laneY, part, track);
       });
       context.restore();
     }
@@ -250,6 +265,7 @@ const timeline = (() => {
     for (const track of tracks) {
       if (track.height && track.y + track.height > scroller.scrollTop && track.y < scroller.scrollTop + height) drawTrack(track, scroller.scrollTop);
     }
+    section.dataset.arrows = said.drawArrows(context, tracks, placeOf, {view, scale: scale()});
     drawAxis();
     range.textContent = `${moment(view.from, axisStep() / 10)} – ${moment(view.to, axisStep() / 10)}: ${time(view.to - view.from)}`;
   }
@@ -298,10 +314,18 @@ const timeline = (() => {
   const {calls: {width: merged, left_out: leftOut}} = data.timeline;
   if (merged) section.append(make('p', {class: 'note'}, `Calls beside each other that together took less than ${time(merged)} are drawn as one, with how many they are and the longest of them; fxt html --time=FROM..TO shows a part in more detail.`));
   if (leftOut) section.append(make('p', {class: 'note'}, `${plural(leftOut, 'call')} deeper than the rows of this picture ${leftOut === 1 ? 'is' : 'are'} not drawn.`));
+  const {async: {left_out: spansLeftOut}, counters_not_drawn: countersLeftOut, arrows_not_drawn: arrowsLeftOut} = data.timeline;
+  if (spansLeftOut) section.append(make('p', {class: 'note'}, `${plural(spansLeftOut, 'async span')} beyond the rows of this picture ${spansLeftOut === 1 ? 'is' : 'are'} not drawn.`));
+  if (countersLeftOut) section.append(make('p', {class: 'note'}, `More counters, which fxt counters has: ${count(countersLeftOut)}.`));
+  if (arrowsLeftOut) section.append(make('p', {class: 'note'}, `The longest arrows are drawn, and ${count(arrowsLeftOut)} shorter ones are not.`));
   if (!tracks.length) section.hidden = true;
   section.append(make('p', {class: 'note keys'}, 'W and S zoom, A and D move, / searches and Enter goes to the next one found; a click selects, F zooms to it; Ctrl and the wheel zoom, dragging moves.'));
   if (data.has_switches)
     section.append(make('p', {class: 'note keys'}, 'Above the calls of a thread: ', ...STATES.slice(1).flatMap(state => [make('i', {class: state}), ` ${state} `])));
+  const {async_tracks: {length: spans}, counters: {length: curves}, arrows: {length: flows}} = data.timeline;
+  if (spans || curves || flows)
+    section.append(make('p', {class: 'note keys'}, [spans ? 'async spans stand above the threads of their process' : '', curves ? 'counters stand below the threads of their process' : '',
+      flows ? 'arrows are flows and messages from thread to thread' : ''].filter(Boolean).join('; ').replace(/^./, letter => letter.toUpperCase()) + '.'));
   for (const {text, from, to, thread, calls: {width: merged}} of windows) {
     section.querySelector('.tools').append(button(text, 'the time around this call', () => page.showTime(from, to, thread)));
     if (merged) section.append(make('p', {class: 'note'}, `Around ${text} that is so for less than ${time(merged)}.`));

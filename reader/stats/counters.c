@@ -64,8 +64,15 @@ static void counters_add(const struct fxt_scan *scan, struct fxt_counter *c, str
 	                     : FXT_COUNTER_BINS - 1;
 
 	if (c->samples == 0)
-		*c = (struct fxt_counter){c->process, c->id, c->name, c->category, c->series, 0, sample,
-		        sample, sample.value, sample.value, 0, NULL, 0};
+		*c = (struct fxt_counter){.process = c->process,
+		        .id = c->id,
+		        .name = c->name,
+		        .category = c->category,
+		        .series = c->series,
+		        .first = sample,
+		        .last = sample,
+		        .min = sample.value,
+		        .max = sample.value};
 	c->samples++;
 	counters_add_to_bin(c, bin, sample);
 	c->sum += sample.value;
@@ -77,6 +84,64 @@ static void counters_add(const struct fxt_scan *scan, struct fxt_counter *c, str
 		c->min = sample.value;
 	if (sample.value > c->max)
 		c->max = sample.value;
+}
+
+/* ---- points ---- */
+
+static int counters_by_time(const void *left, const void *right)
+{
+	const struct fxt_counter_point *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Makes one point of all those in a stretch of the width. */
+static void counters_merge_points(const struct fxt_scan *scan, struct fxt_counter *c, uint64_t width)
+{
+	size_t kept = 0;
+
+	if (c->point_count > 1)
+		qsort(c->points, c->point_count, sizeof(*c->points), counters_by_time);
+	for (size_t i = 1; width > 0 && i < c->point_count; i++) {
+		struct fxt_counter_point *last = &c->points[kept], point = c->points[i];
+
+		if ((point.time - scan->start) / width == (last->time - scan->start) / width) {
+			point.min = last->min < point.min ? last->min : point.min;
+			point.max = last->max > point.max ? last->max : point.max;
+		} else {
+			kept++;
+		}
+		c->points[kept] = point;
+	}
+	c->point_count = width > 0 && c->point_count > 0 ? kept + 1 : c->point_count;
+}
+
+static void counters_merge(struct fxt_counters *counters, const struct fxt_scan *scan)
+{
+	counters->point_count = 0;
+	for (size_t i = 0; i < counters->count && i < FXT_COUNTERS_DRAWN; i++) {
+		counters_merge_points(scan, &counters->items[i], counters->width);
+		counters->point_count += counters->items[i].point_count;
+	}
+}
+
+/* Doubles the width until half of the room is free, so that merging is rare. It ends,
+ * because at last each counter has one point. */
+static void counters_add_point(struct fxt_counters *counters, const struct fxt_scan *scan,
+        struct fxt_counter *c, const struct fxt_counter_point *point)
+{
+	if (counters->point_limit == 0 || c >= counters->items + FXT_COUNTERS_DRAWN)
+		return;
+	fxt_make_room(c->points, c->point_count, c->point_room);
+	c->points[c->point_count++] = *point;
+	if (++counters->point_count < counters->point_limit)
+		return;
+	while (counters->point_count > counters->point_limit / 2 && counters->width < UINT64_MAX / 2) {
+		counters->width = counters->width ? 2 * counters->width : 16;
+		counters_merge(counters, scan);
+	}
 }
 
 static void counters_record(
@@ -106,8 +171,14 @@ static void counters_record(
 		        .category = slice.category,
 		        .series = fxt_tables_text(t, argument.name)};
 
-		if (counters_value(&argument, &sample.value))
-			counters_add(scan, counters_find(counters, &wanted), sample);
+		if (!counters_value(&argument, &sample.value))
+			continue;
+		struct fxt_counter *c = counters_find(counters, &wanted);
+		double value = (double)sample.value;
+
+		counters_add(scan, c, sample);
+		counters_add_point(counters, scan, c,
+		        &(struct fxt_counter_point){sample.time, value, value, value, offset});
 	}
 }
 
@@ -127,11 +198,12 @@ static int counters_compare(const void *left, const void *right, void *state)
 	return fxt_spans_compare(a->series, b->series);
 }
 
-bool fxt_counters_read(struct fxt_counters *counters, const struct fxt_scan *scan)
+bool fxt_counters_read(struct fxt_counters *counters, const struct fxt_scan *scan, size_t point_limit)
 {
-	*counters = (struct fxt_counters){0};
+	*counters = (struct fxt_counters){.point_limit = point_limit};
 	bool is_whole = fxt_events_read(scan, counters_record, counters);
 
+	counters_merge(counters, scan); /* puts the points in order */
 	if (counters->count > 1)
 		qsort_r(counters->items, counters->count, sizeof(*counters->items), counters_compare,
 		        scan->tables.strings);
@@ -162,6 +234,7 @@ void fxt_counters_free(struct fxt_counters *counters)
 	for (size_t i = 0; i < counters->count; i++) {
 		free((char *)(uintptr_t)counters->items[i].series.data);
 		free(counters->items[i].bins);
+		free(counters->items[i].points);
 	}
 	free(counters->items);
 	fxt_index_free(&counters->index);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "reader/slices/call.h"
+#include "writer/shared/job.h"
 
 void fxt_hops_free(struct fxt_hops *hops)
 {
@@ -21,7 +22,9 @@ void fxt_hops_record(struct fxt_hops *hops, struct fxt_tables *t, const struct f
 	if (!fxt_is_call(&categories, fxt_tables_string(t, view->event.category)))
 		return;
 	fxt_make_room(hops->events, hops->event_count, hops->event_room);
-	hops->events[hops->event_count++] = (struct fxt_hop_event){.process = t->threads[thread].process,
+	/* The ids of messages are those of the whole job. */
+	hops->events[hops->event_count++] = (struct fxt_hop_event){
+	        .process = view->event.extra & FXT_JOB_FLOW ? 0 : t->threads[thread].process,
 	        .id = view->event.extra,
 	        .ns = fxt_provider_ns(t->provider, view->event.ticks),
 	        .ticks = view->event.ticks,

@@ -265,6 +265,49 @@ timeline()
 	grep -x 'resting: 1 true' got
 }
 
+@test "what the program says: async spans and counters as rows, flows as arrows, as many as it counted itself" {
+	needs_chromium
+	fxtrun --heap=off "$build/examples/server" >printed
+	fxt html trace.fxt
+	read -r requests changes < <(awk '/^requests/ { n = $2 } /^changes/ { print n, $2 }' printed)
+	width=1280 browse trace.html <<-'END'
+		const {tracks, scale, view, canvas, scroller, AXIS, HEAD} = timeline;
+		says(`tracks: ${tracks.map(track => track.title.replace(/ \d{2,}$/, ''))}`);
+		const [spans, ...others] = tracks, of = lane => lane.count.reduce((a, b) => a + b, 0);
+		says(`spans: ${spans.rows.map(of).reduce((a, b) => a + b)} ${spans.remark.split(',')[0]}`);
+		const apart = lane => lane.start.every((start, i) => i === 0 || start >= lane.end[i - 1]);
+		says(`apart: ${spans.rows.every(apart)}`);
+		const counters = others.filter(track => track.curve);
+		says(`samples: ${counters.reduce((sum, {curve}) => sum + curve.value.length, 0)} ${counters.map(({curve}) => curve.value.at(-1))}`);
+		says(`arrows: ${page.data.timeline.arrows.length}`);
+		const to = Number(document.getElementById('timeline').dataset.arrows);
+		says(`drawn: ${to > 0 && to <= page.data.timeline.arrows.length}`);
+		const click = (moment, y) => {
+			const box = canvas.getBoundingClientRect();
+			for (const kind of ['pointerdown', 'pointerup'])
+				canvas.dispatchEvent(new PointerEvent(kind, {clientX: box.left + (moment - view.from) * scale(), clientY: box.top + y + AXIS - scroller.scrollTop, pointerId: 1}));
+			return [...document.querySelectorAll('#selection div')].map(div => [...div.children].map(e => e.textContent).join('='))[0];
+		};
+		const last = spans.rows.length - 1, span = spans.rows[last];
+		says(`click: ${click((span.start[0] + span.end[0]) / 2, spans.rowsY + (last + 0.5) * spans.rowHeight)}`);
+		const {curve, rowsY, rowHeight} = counters[0], at = curve.end.findIndex((end, i) => (end - curve.start[i]) * scale() > 4);
+		says(`value: ${click((curve.start[at] + curve.end[at]) / 2, rowsY + rowHeight / 2) === `${counters[0].title}=${curve.value[at]}`}`);
+	END
+	said | tee got
+	diff got - <<-END
+		tracks: request,server,handler,answerer,queue 0 waiting,queue 1 waiting
+		spans: $requests $requests async spans
+		apart: true
+		samples: $changes 0,0
+		arrows: $((2 * requests))
+		drawn: true
+		click: async span=request
+		value: true
+	END
+	# The values of each queue, in the order of time, are those that the program has said.
+	python3 "$root/tests/independent/saiddecode.py" events trace.fxt | grep -c '	queue	' | grep -x "$changes"
+}
+
 @test "windows: around a call that is asked for every slice is in the page, and a button goes there" {
 	needs_chromium
 	raytracer
@@ -557,10 +600,11 @@ timeline()
 		says(document.querySelector('.recorded').textContent);
 		const group = timeline.tracks.find(track => track.members);
 		// A thread may live for long on a busy machine.
-		says(`${group.members.length > 15} ${timeline.tracks.filter(track => track.height > 0).length === 33 - group.members.length} ${group.title}`);
+		const shown = () => timeline.tracks.filter(track => track.height > 0 && !track.curve).length;
+		says(`${group.members.length > 15} ${shown() === 33 - group.members.length} ${group.title}`);
 		group.isFolded = false;
 		timeline.layOut();
-		says(timeline.tracks.filter(track => track.height > 0).length);
+		says(shown());
 		const calls = [...document.querySelectorAll('#slow details')].map(call => call.dataset.name);
 		says(calls.indexOf('answer') < calls.indexOf('wait_for_request') && calls.at(-1) === 'wait_for_request');
 		says(document.querySelector('#slow .idle').nextSibling.dataset.name);

@@ -204,4 +204,9 @@ job_with_wrong_clocks()
 		[.ranks, .rank, .excess_ns > 300000000]' answer | grep -Fx '[4,3,true]'
 	jq -c '.traces[0].tables[] | select(.name == "messages").rows[] | [.from_rank, .to_rank, .messages, .total_bytes]' \
 		answer | sort | paste -sd ' ' | grep -Fx '[2,1,1,4] [3,1,1,4]'
+	# The page has the messages as arrows from rank to rank.
+	fxt html -o page.html merged.fxt
+	sed -n '/<script type="application\/json" id="data">/,/<\/script>/{s/.*id="data">//;s/<\/script>.*//;p}' page.html >page.json
+	jq -c '. as $page | .timeline.arrows[] | [.[0, 2] | $page.ranks[$page.threads[tostring][0] | tostring]]' page.json |
+		sort | paste -sd ' ' | grep -Fx '[2,1] [3,1]'
 }
