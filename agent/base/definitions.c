@@ -33,7 +33,7 @@ static const char *import_version(const struct agent_object *o, uint32_t symbol)
 }
 
 static uint32_t imports_in(const struct agent_object *o, const ElfW(Rela) * first, size_t count,
-        struct agent_import *imports, uint32_t most)
+        bool with_own, struct agent_import *imports, uint32_t most)
 {
 	uint32_t found = 0;
 
@@ -44,7 +44,8 @@ static uint32_t imports_in(const struct agent_object *o, const ElfW(Rela) * firs
 		uint8_t type = ELF64_ST_TYPE(symbol->st_info);
 
 		if ((kind != ARCH_RELOCATION_CALL && kind != ARCH_RELOCATION_ADDRESS) || !number ||
-		        symbol->st_shndx != SHN_UNDEF || (type != STT_FUNC && type != STT_NOTYPE) ||
+		        (symbol->st_shndx != SHN_UNDEF && !with_own) ||
+		        (type != STT_FUNC && type != STT_NOTYPE) ||
 		        ELF64_ST_VISIBILITY(symbol->st_other) != STV_DEFAULT)
 			continue;
 		if (imports && found == most)
@@ -66,17 +67,18 @@ static bool object_open_at(uint64_t base, const void *dynamic, struct agent_obje
 	return agent_object_open(&map, o);
 }
 
-uint32_t agent_imports_find(uint64_t base, const void *dynamic, struct agent_import *imports, uint32_t most)
+uint32_t agent_imports_find(
+        uint64_t base, const void *dynamic, bool with_own, struct agent_import *imports, uint32_t most)
 {
 	struct agent_object o;
 	uint32_t found;
 
 	if (!object_open_at(base, dynamic, &o))
 		return 0;
-	found = imports_in(
-	        &o, o.call_relocations.first, o.call_relocations.bytes / sizeof(ElfW(Rela)), imports, most);
+	found = imports_in(&o, o.call_relocations.first, o.call_relocations.bytes / sizeof(ElfW(Rela)),
+	        with_own, imports, most);
 	return found + imports_in(&o, o.data_relocations.first, o.data_relocations.bytes / sizeof(ElfW(Rela)),
-	                       imports ? imports + found : NULL, most - found);
+	                       with_own, imports ? imports + found : NULL, most - found);
 }
 
 /* A search in one object. */
@@ -142,8 +144,10 @@ static bool definition_in_list(const struct link_map *map, const struct link_map
 
 bool agent_definition_find_behind(const struct agent_import *import, struct agent_definition *definition)
 {
-	const struct link_map *own = agent_own_object();
+	const struct link_map *own = agent_own_object(), *last = agent_last_object();
 
+	if (agent_is_late())
+		return definition_in_list(_r_debug.r_map, last->l_next, import, definition);
 	return own && definition_in_list(own->l_next, NULL, import, definition);
 }
 
@@ -157,20 +161,11 @@ static bool is_object_of_start(uint64_t base)
 	return false;
 }
 
-static bool object_needs(const struct agent_object *o, const struct link_map *map, const char *soname)
-{
-	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
-		if (entry->d_tag == DT_NEEDED && strcmp(o->strings + entry->d_un.d_val, soname) == 0)
-			return true;
-	return false;
-}
-
 /* Whether an object stays loaded as long as the library at `base`: it is one of the start,
  * or the library needs it. If the loader binds to another one, it keeps that one loaded. */
 static bool object_outlives(const struct link_map *map, const struct agent_object *o, uint64_t base)
 {
 	const struct link_map *library = _r_debug.r_map;
-	const char *slash = strrchr(map->l_name, '/');
 	struct agent_object needing;
 
 	if (is_object_of_start(map->l_addr))
@@ -178,10 +173,7 @@ static bool object_outlives(const struct link_map *map, const struct agent_objec
 	while (library && library->l_addr != base)
 		library = library->l_next;
 	return library && agent_object_open(library, &needing) &&
-	       object_needs(&needing, library,
-	               *o->soname ? o->soname
-	               : slash    ? slash + 1
-	                          : map->l_name);
+	       agent_object_needs(library, &needing, agent_object_name(map, o));
 }
 
 static bool definition_find_only(

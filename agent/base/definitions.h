@@ -17,9 +17,11 @@ struct agent_import {
 	bool is_for_calls;   /* no code takes the function's address from it */
 };
 
-/* Finds the undefined functions of an object by its dynamic section. The array has room for
- * `most`; NULL: counts only. The count may include variables. */
-uint32_t agent_imports_find(uint64_t base, const void *dynamic, struct agent_import *imports, uint32_t most);
+/* Finds the undefined functions of an object by its dynamic section; `with_own`: also those
+ * that it defines itself and calls through slots. The array has room for `most`; NULL: counts
+ * only. The count may include variables. */
+uint32_t agent_imports_find(
+        uint64_t base, const void *dynamic, bool with_own, struct agent_import *imports, uint32_t most);
 
 struct agent_definition {
 	uint64_t address; /* of the symbol */
@@ -37,7 +39,7 @@ struct agent_definition {
  * and its object is one of the start or one that the library needs.
  * If the agent interposes it, the agent's is taken, which calls that one.
  *
- * The second searches behind the agent.
+ * The second searches behind the agent, or from the beginning if the agent was loaded late.
  */
 bool agent_definition_find(
         uint64_t base, const struct agent_import *import, struct agent_definition *definition);

@@ -62,6 +62,23 @@ bool agent_object_open(const struct link_map *map, struct agent_object *o)
 	return o->symbols && o->strings && (o->gnu_hash || o->sysv_hash);
 }
 
+const char *agent_object_name(const struct link_map *map, const struct agent_object *o)
+{
+	const char *slash = strrchr(map->l_name, '/');
+
+	if (*o->soname)
+		return o->soname;
+	return slash ? slash + 1 : map->l_name;
+}
+
+bool agent_object_needs(const struct link_map *map, const struct agent_object *o, const char *name)
+{
+	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_NEEDED && strcmp(o->strings + entry->d_un.d_val, name) == 0)
+			return true;
+	return false;
+}
+
 const char *agent_object_version(const struct agent_object *o, uint32_t index)
 {
 	const ElfW(Verdef) *definition = o->definitions;
@@ -113,7 +130,7 @@ bool agent_object_defines(const struct agent_object *o, uint32_t index)
 
 	return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
 	       ELF64_ST_TYPE(symbol->st_info) != STT_TLS && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
-	       visibility != STV_HIDDEN && visibility != STV_INTERNAL;
+	       (o->with_hidden || (visibility != STV_HIDDEN && visibility != STV_INTERNAL));
 }
 
 const ElfW(Sym) * agent_object_search(const struct agent_object *o, const char *name,

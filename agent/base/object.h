@@ -29,10 +29,17 @@ struct agent_object {
 		size_t bytes;
 	} data_relocations, call_relocations;
 	size_t relative_count; /* this many data relocations, the first ones, have no symbol */
+	bool with_hidden;      /* look-ups find hidden symbols too; false at first */
 };
 
 /* Reads an object's dynamic section. False: it has no symbols. */
 bool agent_object_open(const struct link_map *map, struct agent_object *o);
+
+/* The object's name as others need it (DT_NEEDED). `o` is open on `map`. */
+const char *agent_object_name(const struct link_map *map, const struct agent_object *o);
+
+/* Whether the object needs the one of that name. */
+bool agent_object_needs(const struct link_map *map, const struct agent_object *o, const char *name);
 
 /* The version of a symbol that the object defines; NULL: none. */
 const char *agent_object_version(const struct agent_object *o, uint32_t index);

@@ -23,6 +23,7 @@ extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hi
 /* The last object of the start. Searches from here skip objects that a dlopen() adds behind
  * it. NULL: the loader has not relocated the agent yet. */
 static const struct link_map *last;
+static bool is_late;
 
 static const char *libc_version(const char *name);
 
@@ -78,12 +79,18 @@ static const struct link_map *object_behind(const struct link_map *map)
 	return map == last ? NULL : map->l_next;
 }
 
+static const struct link_map *object_behind_own(void)
+{
+	const struct link_map *own = is_late ? NULL : own_object();
+
+	return own ? object_behind(own) : is_late ? first_object() : NULL;
+}
+
 void *agent_next_symbol(const char *name)
 {
-	const struct link_map *map = own_object();
 	void *address = NULL;
 
-	while (map && !address && (map = object_behind(map)))
+	for (const struct link_map *map = object_behind_own(); map && !address; map = object_behind(map))
 		address = object_symbol(map, name);
 	return address;
 }
@@ -102,10 +109,9 @@ void *agent_next_symbol_kept(void **kept, const char *name)
 
 const void *agent_next_object(const char *name)
 {
-	const struct link_map *map = own_object();
 	struct agent_object o;
 
-	while (map && (map = object_behind(map)))
+	for (const struct link_map *map = object_behind_own(); map; map = object_behind(map))
 		if (agent_object_open(map, &o) && object_find(&o, name))
 			return map;
 	return NULL;
@@ -114,6 +120,23 @@ const void *agent_next_object(const char *name)
 const void *agent_own_object(void)
 {
 	return own_object();
+}
+
+bool agent_is_late(void)
+{
+	return is_late;
+}
+
+void *agent_own_symbol(const char *name)
+{
+	struct agent_object o;
+	const ElfW(Sym) * symbol;
+
+	if (!agent_object_open(own_object(), &o))
+		return NULL;
+	o.with_hidden = true;
+	symbol = object_find(&o, name);
+	return symbol ? (void *)(o.base + symbol->st_value) : NULL;
 }
 
 const void *agent_last_object(void)
@@ -192,7 +215,8 @@ bool agent_symbol_is_preceded(const char *name)
 {
 	struct agent_object o;
 
-	for (const struct link_map *map = first_object(); map && map->l_ld != own_dynamic; map = map->l_next)
+	for (const struct link_map *map = is_late ? NULL : first_object(); map && map->l_ld != own_dynamic;
+	        map = map->l_next)
 		if (agent_object_open(map, &o) && object_find(&o, name))
 			return true;
 	return false;
@@ -271,16 +295,31 @@ static bool is_defined_behind(const struct link_map *own, const char *name)
 	return false;
 }
 
+/* Programs look for these to find the agent. */
+static const char *const names_that_stay[] = {"fxt_alert", "fxt_trace_agent", "__gmon_start__", NULL};
+static const char *const names_for_launcher[] = {"fxt_agent_attach", "fxt_agent_detach", NULL};
+
+static bool is_among(const char *const names[], const char *name)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
 /* Withdraws a symbol, unless an object behind this one defines the name too: the loader
- * skips a symbol without a value. fxt_alert() and fxt_trace_agent stay, because programs look for
- * them to find the agent. */
+ * skips a symbol without a value. Hides it if the agent is late, which needs the value. */
 static void withdraw_if_new(const struct link_map *own, const struct agent_object *o, ElfW(Sym) * symbol)
 {
 	const char *name = o->strings + symbol->st_name;
 
-	if (symbol->st_shndx == SHN_UNDEF || strcmp(name, "fxt_alert") == 0 ||
-	        strcmp(name, "fxt_trace_agent") == 0 || strcmp(name, "__gmon_start__") == 0 ||
-	        is_defined_behind(own, name))
+	if (symbol->st_shndx == SHN_UNDEF || is_among(names_that_stay, name))
+		return;
+	if (is_late) {
+		if (!is_among(names_for_launcher, name))
+			symbol->st_other = STV_HIDDEN;
+		return;
+	}
+	if (is_defined_behind(own, name))
 		return;
 	symbol->st_shndx = SHN_UNDEF;
 	symbol->st_value = 0;
@@ -319,11 +358,60 @@ static void symbols_nothing(void)
 {
 }
 
+static bool is_needed(const struct link_map *map, const struct link_map *until)
+{
+	struct agent_object o, needing;
+
+	if (!agent_object_open(map, &o))
+		return false;
+	for (const struct link_map *at = first_object();; at = at->l_next) {
+		if (agent_object_open(at, &needing) &&
+		        agent_object_needs(at, &needing, agent_object_name(map, &o)))
+			return true;
+		if (at == until)
+			return false;
+	}
+}
+
+/* The last object of the program's start. Each of these is preloaded, or needed by one of
+ * those before it, and the last one is needed. A library that dlopen() adds is needed by
+ * none of them, or it would be there already. */
+static const struct link_map *last_of_start(void)
+{
+	const struct link_map *end = first_object();
+
+	for (const struct link_map *map = end ? end->l_next : NULL; map; map = map->l_next)
+		if (is_needed(map, end))
+			end = map;
+	return end;
+}
+
+static bool is_behind(const struct link_map *own, const struct link_map *map)
+{
+	while (map && map != own)
+		map = map->l_next;
+	return map;
+}
+
+/* One that is preloaded is before libc. */
+static bool is_behind_libc(const struct link_map *own)
+{
+	struct agent_object o;
+
+	for (const struct link_map *map = first_object(); map; map = map->l_next)
+		if (agent_object_open(map, &o) && strcmp(o.soname, LIBC) == 0)
+			return own && is_behind(own, map);
+	return false;
+}
+
 static __attribute__((used)) void (*symbols_resolve(void))(void)
 {
 	const struct link_map *own = own_object();
 
-	for (const struct link_map *map = own; map; map = map->l_next)
+	if (is_behind_libc(own))
+		last = last_of_start();
+	is_late = own && last && is_behind(own, last->l_next);
+	for (const struct link_map *map = is_late ? NULL : own; map; map = map->l_next)
 		last = map;
 	if (own && own != first_object()) /* a test may link the agent into its executable */
 		withdraw_what_is_new(own);

@@ -5,6 +5,9 @@
  * dlsym() at its first use dies of that: it comes here again while the text is being
  * freed].
  *
+ * An agent that is loaded late (agent/process/attach.h) stands behind all of these objects.
+ * "Behind the agent" then means all of them.
+ *
  * While the agent is relocated, it also withdraws from its exports every name that no
  * object behind it defines. By a weak reference or by dlsym() a program then finds the same
  * as without the agent: a C program sees no operator new of the agent's, and a plugin's own
@@ -30,6 +33,13 @@ const void *agent_next_object(const char *name);
  * contains that address. */
 const void *agent_own_object(void);
 bool agent_object_has(const void *object, const void *address);
+
+/* Whether the agent was loaded by dlopen(), after the program's start. Its exports are hidden
+ * then: a library that is loaded later finds what it finds without the agent. */
+bool agent_is_late(void);
+
+/* The agent's own function of that name, hidden or not; NULL: none. */
+void *agent_own_symbol(const char *name);
 
 /* The last object that was loaded at the program's start. */
 const void *agent_last_object(void);

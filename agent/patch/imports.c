@@ -238,7 +238,7 @@ static const char *imports_examine(
 	const char *why = NULL;
 	int kept;
 
-	count = agent_imports_find(module->base, dynamic, found, count);
+	count = agent_imports_find(module->base, dynamic, false, found, count);
 	count = agent_import_search(module, found, count, agent_engine.control->library_calls, targets);
 	if (!count)
 		return NULL;
@@ -266,7 +266,7 @@ void agent_imports_examine(const struct agent_module_tables *module)
 	if (agent_is_standalone || !agent_engine.control->records_library_calls || is_refused || !dynamic ||
 	        agent_path_is_of(module->path, foreign))
 		return;
-	count = agent_imports_find(module->base, dynamic, NULL, 0);
+	count = agent_imports_find(module->base, dynamic, false, NULL, 0);
 	if (!count)
 		return;
 	if (!imports)
