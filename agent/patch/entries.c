@@ -14,10 +14,12 @@
 #include "agent/base/self.h"
 #include "agent/hook/thunks.h"
 #include "agent/process/modules.h"
+#include "changes.h"
 #include "code.h"
 #include "near.h"
 #include "planned.h"
 #include "sleds.h"
+#include "stopped.h"
 #include "thunk_blocks.h"
 
 #define MODULES    256
@@ -167,7 +169,7 @@ static bool entries_write_entry(struct entries *m, const struct agent_entry *fou
 	        .on = byte.on,
 	        .off = byte.off,
 	        .is_exit = found->kind == AGENT_SLED_EXIT || found->kind == AGENT_SLED_TAIL};
-	return agent_code_write_bytes(found->address, code, found->bytes);
+	return agent_change_code(found->address, code, found->bytes);
 }
 
 static struct entries *entries_free_module(void)
@@ -264,6 +266,18 @@ static size_t entries_search(const struct agent_module_tables *module, enum agen
 	return 0;
 }
 
+/* Leaves out entries that a stopped thread is in the middle of. Returns how many remain. */
+static size_t entries_drop_entered(struct agent_entry *found, size_t count, size_t *left_out)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!agent_stopped_in(found[i].address, found[i].address + found[i].bytes))
+			found[kept++] = found[i];
+	*left_out += count - kept;
+	return kept;
+}
+
 static void entries_take(const struct agent_module_tables *module, enum agent_entry_list_kind kind,
         const struct agent_entry_list *list)
 {
@@ -275,7 +289,8 @@ static void entries_take(const struct agent_module_tables *module, enum agent_en
 	if (!why && !found)
 		why = "there is no memory for it";
 	if (!why)
-		used = entries_search(module, kind, list, found, &left_out);
+		used = entries_drop_entered(
+		        found, entries_search(module, kind, list, found, &left_out), &left_out);
 	if (!why && used && !agent_code_open_for_now(&kept)) {
 		why = "/proc/self/mem cannot be opened";
 	} else if (!why && used) {
@@ -315,6 +330,15 @@ void agent_entries_prepare(struct agent_thunk_code thunks, struct agent_sled_cod
 	sled_code = sleds;
 }
 
+/* Whether the module was examined before a detach. */
+static bool entries_are_known(const struct agent_module_tables *module, enum agent_entry_list_kind kind)
+{
+	for (unsigned i = 0; i < MODULES; i++)
+		if (modules[i].high && modules[i].low == module->low && modules[i].kind == kind)
+			return true;
+	return false;
+}
+
 void agent_entries_examine(const struct agent_module_tables *module)
 {
 	struct agent_entry_list lists[AGENT_LISTS];
@@ -323,7 +347,8 @@ void agent_entries_examine(const struct agent_module_tables *module)
 		return;
 	if (agent_entry_lists(module, lists))
 		for (unsigned kind = 0; kind < AGENT_LISTS; kind++)
-			if (lists[kind].count && !is_refused[kind])
+			if (lists[kind].count && !is_refused[kind] &&
+			        !entries_are_known(module, (enum agent_entry_list_kind)kind))
 				entries_take(module, (enum agent_entry_list_kind)kind, &lists[kind]);
 	agent_planned_take(module, is_on);
 }

@@ -1,7 +1,9 @@
 /* Carries out single entries of plans (moved.h). */
 #include "moved.h"
 #include <string.h>
+#include "changes.h"
 #include "code.h"
+#include "stopped.h"
 
 bool agent_moved_is_valid(const struct fxt_plan_entry *e, uint32_t code_bytes)
 {
@@ -22,7 +24,8 @@ bool agent_moved_fits(const struct agent_module_tables *module, const struct fxt
 
 	return address >= module->low && address + e->original_bytes <= module->high &&
 	       agent_code_is_of_file(address) && agent_code_read(address, now, e->original_bytes) &&
-	       memcmp(now, e->original, e->original_bytes) == 0;
+	       memcmp(now, e->original, e->original_bytes) == 0 &&
+	       !agent_stopped_in(address, address + e->original_bytes);
 }
 
 bool agent_moved_put(const struct agent_module_tables *module, const struct fxt_plan_entry *e,
@@ -60,5 +63,5 @@ bool agent_moved_jump(
 	uint8_t jump[FXT_PLAN_JUMP_BYTES] = {0xe9};
 
 	memcpy(jump + 1, &distance, sizeof(distance));
-	return agent_code_write_bytes(address, jump, sizeof(jump));
+	return agent_change_code(address, jump, sizeof(jump));
 }
