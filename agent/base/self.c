@@ -7,6 +7,7 @@
 #include "self.h"
 #include <errno.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include "agent/hook/filter.h"
@@ -70,6 +71,40 @@ void agent_withhold_no_more(void)
 
 /* ---- a thread's writer ---- */
 
+/* The `agent_self` of the threads that have slots, by slot. NULL: they are not noted. */
+static struct agent_self **threads;
+
+#define THREADS_BYTES (FXT_SLOTS * sizeof(*threads))
+
+void agent_note_threads(void)
+{
+	if (!threads)
+		threads = sys_map(THREADS_BYTES, PROT_READ | PROT_WRITE,
+		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+/* A thread's memory may be gone, and in use by others. It is still the thread's if it has
+ * the address of the thread's writer. */
+void agent_forget_threads(bool (*read)(uint64_t address, void *bytes, size_t count),
+        bool (*write)(uint64_t address, const void *bytes, size_t count))
+{
+	for (uint32_t i = 0; threads && i < agent_engine.control->slots_used; i++) {
+		uint64_t address = (uint64_t)(uintptr_t)threads[i];
+		struct agent_self self;
+
+		if (!address || !read(address, &self, sizeof(self)) ||
+		        self.writer != &agent_engine.writers[i])
+			continue;
+		self.writer = self.nested = self.claimed = self.other = self.entered = NULL;
+		self.coroutine = NULL;
+		self.claim_mask = 0;
+		self.owner = 0;
+		write(address, &self, sizeof(self));
+	}
+	if (threads)
+		sys_advise(threads, THREADS_BYTES, MADV_DONTNEED);
+}
+
 struct fxt_thread_writer *agent_attach(void)
 {
 	uint64_t mask;
@@ -97,6 +132,8 @@ struct fxt_thread_writer *agent_attach(void)
 			set_sentinel(agent_self.slot, agent_self.stack_bytes);
 			store_relaxed(&writer->stack_low, agent_self.stack_low);
 			agent_self.writer = writer;
+			if (threads)
+				threads[writer->number] = &agent_self;
 		}
 	}
 	sys_restore_signals(mask);

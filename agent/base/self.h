@@ -189,6 +189,15 @@ void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end);
  */
 struct fxt_thread_writer *agent_attach(void);
 
+/*
+ * For a detach (agent/process/attach.h). Once the first was called, each thread that gets a
+ * slot is noted. The second lets all of them forget their slots, while none is in a hook and
+ * none records; the memory of this process is open (agent/patch/code.h).
+ */
+void agent_note_threads(void);
+void agent_forget_threads(bool (*read)(uint64_t address, void *bytes, size_t count),
+        bool (*write)(uint64_t address, const void *bytes, size_t count));
+
 /* Whether the kernel lets the calling thread read the counter. A thread inherits this from
  * its parent. */
 bool agent_may_read_clock(void);

@@ -12,6 +12,7 @@
 #include "heap_state.h"
 #include "agent/hook/sources.h"
 #include "agent/base/notice.h"
+#include "agent/base/symbols.h"
 #include "agent/process/modules.h"
 #include "sample.h"
 #include "writer/format/c_library.h"
@@ -163,11 +164,12 @@ void agent_heap_prepare(void)
 			agent_notice("the program's heap is not recorded: ", why, NULL);
 		return;
 	}
-	agent_allocator_look_at_headers();
+	if (!agent_is_late()) /* a stopped thread may hold the allocator's lock */
+		agent_allocator_look_at_headers();
 	heap_choose(control);
 	/* A later start may include the category; until then a program pays nothing for
 	 * it. */
-	is_late = !fxt_category_is_enabled(control, "heap") || agent_allocator_was_early;
+	is_late = !fxt_category_is_enabled(control, "heap") || agent_allocator_was_early || agent_is_late();
 	agent_engine.control->heap_is_late = is_late;
 	if (is_late)
 		return;

@@ -174,6 +174,13 @@ static uint32_t targets_keep_called(
 	return kept;
 }
 
+bool agent_import_is_only_called(const struct agent_module_tables *module, uint64_t slot)
+{
+	struct agent_import_target target = {.slot = slot};
+
+	return targets_keep_called(module, &target, 1) == 1;
+}
+
 /* Imports for calls come first: they are in a table of relocations of their own. */
 uint32_t agent_import_search(const struct agent_module_tables *module, const struct agent_import *imports,
         uint32_t count, const char *patterns, struct agent_import_target *targets)

@@ -11,6 +11,7 @@
 #ifndef FXT_AGENT_IMPORT_SEARCH_H
 #define FXT_AGENT_IMPORT_SEARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "agent/base/definitions.h"
 #include "agent/process/modules.h"
@@ -27,5 +28,8 @@ struct agent_import_target {
  * as many as there are imports. Under the engine's lock. */
 uint32_t agent_import_search(const struct agent_module_tables *module, const struct agent_import *imports,
         uint32_t count, const char *patterns, struct agent_import_target *targets);
+
+/* Whether calls and jumps are all that the module's code does with a slot. */
+bool agent_import_is_only_called(const struct agent_module_tables *module, uint64_t slot);
 
 #endif

@@ -243,12 +243,22 @@ static void planned_carry_out(
 		planned_notice(module, why);
 }
 
+/* Whether the module's plan was carried out before a detach. */
+static bool planned_is_known(const struct agent_module_tables *module)
+{
+	for (unsigned i = 0; i < MODULES; i++)
+		if (modules[i].high && modules[i].low == module->low)
+			return true;
+	return false;
+}
+
 void agent_planned_take(const struct agent_module_tables *module, bool is_on)
 {
 	const struct fxt_plan *plan;
 	uint64_t bytes;
 
 	if (agent_is_standalone || agent_engine.control->patches == FXT_PATCH_NOTHING ||
+	        planned_is_known(module) ||
 	        (agent_engine.control->patches == FXT_PATCH_PROGRAM && module->id != AGENT_MODULE_PROGRAM))
 		return;
 	if (arch_is_emulated()) {

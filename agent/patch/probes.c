@@ -246,6 +246,15 @@ static void probed_give_back(const struct probed *m)
 /* The loader, the unwinder, and the libraries that the agent needs. */
 static const char *const foreign[] = {"ld-linux", "libc.so", "libgcc_s.so", "libfxtagent.so", NULL};
 
+/* Whether the module's plan was carried out before a detach. */
+static bool probed_is_known(const struct agent_module_tables *module)
+{
+	for (unsigned i = 0; i < MODULES; i++)
+		if (modules[i].high && modules[i].low == module->low)
+			return true;
+	return false;
+}
+
 void agent_probes_take(const struct agent_module_tables *module)
 {
 	struct probed *free_module = probed_free_module();
@@ -254,7 +263,7 @@ void agent_probes_take(const struct agent_module_tables *module)
 	int kept;
 
 	if (agent_is_standalone || !agent_engine.control->records_probes || !free_module ||
-	        agent_path_is_of(module->path, foreign))
+	        agent_path_is_of(module->path, foreign) || probed_is_known(module))
 		return;
 	if (arch_is_emulated()) {
 		if (module->id == AGENT_MODULE_PROGRAM)

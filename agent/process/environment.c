@@ -74,6 +74,11 @@ void agent_environment_prepare(const char *socket_path)
 	strcpy(session, socket_path);
 }
 
+void agent_environment_forget(void)
+{
+	preload[0] = 0;
+}
+
 /* Returns the place of the agent's path in a value of LD_PRELOAD, or NULL. */
 static const char *preload_find_agent(const char *list)
 {

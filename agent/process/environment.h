@@ -29,6 +29,9 @@ struct agent_environment {
  * the session. */
 void agent_environment_prepare(const char *socket_path);
 
+/* From now on new images are not recorded. */
+void agent_environment_forget(void);
+
 /* Finds out what an environment lacks. An environment that cannot be read lacks nothing: it
  * goes to the kernel as it is. */
 struct agent_environment agent_environment_examine(char *const *given, enum agent_image image);

@@ -16,6 +16,8 @@
 #define POLL_NS     UINT64_C(1000000)
 /* After this many polls without a page to touch, the writers must wake the helper again. */
 #define POLLS 100
+/* A dismissed helper is waited for as often. */
+#define DISMISSAL_POLLS 500
 
 static struct {
 	struct agent_helper_job job;
@@ -202,6 +204,22 @@ static void helper_end(void)
 	 * and setns() would still fail. */
 	while (gone && sys_thread_is_alive(sys_getpid(), (int)gone))
 		sys_pause_ns(POLL_NS / 20);
+}
+
+bool agent_helper_dismiss(void)
+{
+	uint32_t tid = 0;
+
+	store_release(&helper.stop, 1);
+	for (unsigned polls = 0; polls < DISMISSAL_POLLS && (tid = load_acquire(&helper.tid)) != 0; polls++) {
+		sys_futex_wake(helper.job.wakeup, 1);
+		sys_futex_wait(&helper.tid, tid, POLL_NS);
+	}
+	if (tid)
+		store_release(&helper.stop, 0);
+	else
+		agent_helper_forget();
+	return !tid;
 }
 
 void agent_helper_stop(void)

@@ -41,6 +41,10 @@ void agent_helper_forget(void);
 /* Ends the helper and waits until it has left. */
 void agent_helper_stop(void);
 
+/* The same, but waits half a second at most: a launcher may have stopped the helper. False:
+ * it goes on as before. */
+bool agent_helper_dismiss(void);
+
 /* True if this process has a helper thread. */
 bool agent_helper_is_running(void);
 

@@ -10,6 +10,9 @@
  *   fork    The child starts anew at its first call, from zeros that the kernel left it
  *           (writer/engine/engine.h): all files forget, in order, and the engine starts
  *           anew. The child inherits the calls that it was forked in (inherited.h).
+ *   late    A launcher loads the agent into a running process (attach.h). Its constructor only
+ *           prepares; agent_life_attach() starts. agent_life_detach() leaves the process as
+ *           it was, with the engine in the state of a forked child that never starts anew.
  *   end     The end needs no help: a manager takes the rest from shared memory. A
  *           standalone recording writes its file (standalone.h).
  *
@@ -23,7 +26,11 @@
 #include "agent/base/attributes.h"
 #include "agent/hook/events.h"
 #include "environment.h"
+#include "agent/patch/changes.h"
+#include "agent/patch/code.h"
+#include "agent/patch/stopped.h"
 #include "agent/patch/patch.h"
+#include "agent/patch/probes.h"
 #include "agent/interpose/exec.h"
 #include "agent/interpose/fatal_signals.h"
 #include "agent/interpose/lock_lives.h"
@@ -31,7 +38,9 @@
 #include "agent/hook/finstrument.h"
 #include "handshake.h"
 #include "agent/heap/heap.h"
+#include "agent/heap/heap_state.h"
 #include "helper.h"
+#include "life.h"
 #include "load.h"
 #include "agent/hook/inherited.h"
 #include "agent/hook/sources.h"
@@ -45,6 +54,7 @@
 #include "session_command.h"
 #include "agent/hook/stacks.h"
 #include "standalone.h"
+#include "unload.h"
 #include "agent/base/symbols.h"
 #include "agent/interpose/sync.h"
 
@@ -56,6 +66,9 @@ static char output_path[4096];
 /* The memory of this process, or of the nearest parent that has one: forked children have
  * it mapped until they have their own in its place. */
 static struct agent_memory memory;
+
+/* A launcher has ended the recording of this process, or of the parent that forked it. */
+static bool is_detached;
 
 /* A forked child that cannot reach the manager is counted in the session's common memory:
  * the manager may not know that there is such a child. */
@@ -153,7 +166,7 @@ static void life_begin_anew(void)
 
 	/* Another thread of the child may have done this since the caller looked. Then the
 	 * child has its own engine, or it has none and its hooks are quiet. */
-	if (fxt_engine_was_forked(&agent_engine)) {
+	if (fxt_engine_was_forked(&agent_engine) && !is_detached) {
 		agent_set_recording(AGENT_QUIET);
 		memory.is_buffer_left = agent_continues_hook();
 		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
@@ -245,6 +258,31 @@ static void life_begin_sanitizers(void)
 	}
 }
 
+/* What comes before the first recording. */
+static void life_prepare(void)
+{
+	real_functions();
+	agent_said_begin(agent_rename_self, fxt_alert);
+	agent_libc_prepare(agent_libc_symbol("clock_gettime"));
+	agent_register_rebirth(life_begin_anew, life_detach);
+	agent_finstrument_prepare();
+}
+
+/* Handlers that stay as long as the process. */
+static void life_register_handlers(void)
+{
+	agent_pthreads_prepare();
+	agent_inherited_prepare();
+	agent_process_exit_prepare();
+}
+
+static void life_set_job(void)
+{
+	const struct fxt_job job = fxt_job_find();
+
+	fxt_engine_set_job(&job);
+}
+
 static void life_begin(void)
 {
 	uint64_t mask;
@@ -253,17 +291,13 @@ static void life_begin(void)
 	life_begin_sanitizers();
 	path = agent_environment_hide(getenv(FXT_SOCKET_ENVIRONMENT));
 	output = getenv(FXT_OUTPUT_ENVIRONMENT);
-	real_functions();
-	agent_said_begin(agent_rename_self, fxt_alert);
-	agent_libc_prepare(agent_libc_symbol("clock_gettime"));
+	life_prepare();
 	if (path && strcmp(path, FXT_CONFINED) == 0) {
 		agent_set_recording(AGENT_QUIET);
 		return;
 	}
 	mask = sys_block_signals();
-	const struct fxt_job job = fxt_job_find();
-
-	fxt_engine_set_job(&job);
+	life_set_job();
 	if (path && strlen(path) < sizeof(socket_path))
 		strcpy(socket_path, path);
 	if (output && strlen(output) < sizeof(output_path))
@@ -272,16 +306,12 @@ static void life_begin(void)
 		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
 		agent_standalone_refuse_filters();
 	}
-	agent_register_rebirth(life_begin_anew, life_detach);
-	agent_finstrument_prepare();
 	if (life_begin_engine(life_name(), true)) {
 		agent_set_main_stack();
 		if (!agent_is_standalone)
 			agent_environment_prepare(socket_path);
-		agent_pthreads_prepare();
-		agent_inherited_prepare();
+		life_register_handlers();
 		agent_sync_prepare();
-		agent_process_exit_prepare();
 		agent_fatal_signals_prepare();
 		agent_log_prepare();
 		agent_modules_record_all();
@@ -301,7 +331,139 @@ __attribute__((constructor(101))) static void life_start(int count, char **argum
 {
 	program_path = count > 0 ? arguments[0] : NULL;
 	agent_libc_set_environment(environment);
-	agent_begin(true);
+	if (!agent_is_late()) {
+		agent_begin(true);
+		return;
+	}
+	/* At an attach the other threads are stopped, and may hold locks that these take. */
+	life_prepare();
+	life_register_handlers();
+}
+
+/* ---- late ---- */
+
+/* What a forked child forgets, after a detach, when all threads have left their hooks. */
+static void life_forget_attached(void)
+{
+	agent_self.forks_outside = true; /* no hook continues */
+	memory.is_buffer_left = false;
+	for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
+		forget[i]();
+	agent_unload_patches();
+}
+
+static void life_look_at_threads(void)
+{
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	int kept;
+
+	if (agent_code_open_for_now(&kept)) {
+		agent_stopped_look();
+		agent_changes_repeat();
+		agent_code_close_again(kept);
+	}
+	fxt_unlock(&agent_engine.lock, mask);
+}
+
+static void life_record_modules(void)
+{
+	static bool is_known;
+
+	if (!is_known) {
+		is_known = true;
+		agent_modules_record_all();
+	} else {
+		agent_modules_renew(agent_unload_code);
+		agent_modules_record_known();
+	}
+}
+
+int agent_life_attach(const char *socket)
+{
+	if (agent_engine.state != FXT_ENGINE_NONE && !is_detached)
+		return EALREADY;
+	if (strlen(socket) >= sizeof(socket_path))
+		return EINVAL;
+	strcpy(socket_path, socket);
+	if (is_detached)
+		life_forget_attached();
+	is_detached = false;
+	life_set_job();
+	store_release(&agent_has_begun, 1);
+	agent_set_recording(AGENT_QUIET);
+	agent_note_threads();
+	if (!life_begin_engine(life_name(), true))
+		return ECONNREFUSED;
+	if (sys_gettid() == agent_engine.pid)
+		agent_set_main_stack();
+	agent_environment_prepare(socket_path);
+	agent_sync_prepare();
+	agent_fatal_signals_prepare();
+	life_record_modules();
+	life_look_at_threads();
+	agent_load_prepare();
+	agent_stopped_forget();
+	agent_heap_prepare();
+	life_begin_session();
+	return 0;
+}
+
+/* False: a stopped thread holds the engine's lock, or is in the middle of changed code. */
+static bool life_may_detach(void)
+{
+	uint64_t mask;
+	bool may_detach = false;
+	int kept;
+
+	if (!fxt_try_lock(&agent_engine.lock, &mask))
+		return false;
+	if (agent_code_open_for_now(&kept)) {
+		agent_stopped_look();
+		may_detach = !agent_changes_are_entered();
+		agent_code_close_again(kept);
+	}
+	agent_stopped_forget();
+	fxt_unlock(&agent_engine.lock, mask);
+	return may_detach;
+}
+
+static void life_put_back(void)
+{
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	int kept;
+
+	if (agent_code_open_for_now(&kept)) {
+		agent_changes_put_back();
+		agent_forget_threads(agent_code_read, agent_code_write_bytes);
+		agent_code_close_again(kept);
+	}
+	fxt_unlock(&agent_engine.lock, mask);
+}
+
+int agent_life_detach(void)
+{
+	if (agent_engine.state == FXT_ENGINE_NONE || is_detached || !agent_is_late() ||
+	        fxt_engine_was_forked(&agent_engine))
+		return EINVAL;
+	if (!agent_helper_dismiss())
+		return EAGAIN;
+	if (!life_may_detach()) {
+		agent_helper_start();
+		return EAGAIN;
+	}
+	agent_set_recording(AGENT_QUIET);
+	agent_said_follow();
+	agent_probes_follow();
+	agent_sources_follow_recording(false);
+	agent_heap_end();
+	fxt_engine_stop(&agent_engine);
+	agent_fatal_signals_withdraw();
+	agent_environment_forget();
+	life_put_back();
+	is_detached = true;
+	fxt_engine_wipe(&agent_engine);
+	life_detach();
+	return 0;
 }
 
 /* Lets a function that is called before the constructor begin the agent. Once the loader

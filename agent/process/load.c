@@ -11,6 +11,7 @@
 #include "agent/patch/entry_search.h"
 #include "handshake.h"
 #include "agent/patch/probes.h"
+#include "agent/patch/redirect.h"
 #include "modules.h"
 
 static uint8_t examined[AGENT_MODULES / 8 + 1]; /* a bit for each module id */
@@ -46,6 +47,7 @@ void agent_load_prepare(void)
 	uint64_t mask = fxt_lock(&agent_engine.lock);
 
 	agent_sources_prepare();
+	agent_modules_each(agent_redirect);
 	agent_modules_each(load_take_arguments);
 	agent_modules_each(agent_probes_take);
 	agent_modules_each(agent_entries_examine);
@@ -80,6 +82,7 @@ EXPORT void __gmon_start__(void)
 	if (id && !load_was_examined(id)) {
 		agent_module_describe(id, &module);
 		load_note(&module);
+		agent_redirect(&module);
 		load_take_arguments(&module);
 		agent_probes_take(&module);
 		agent_entries_examine(&module);

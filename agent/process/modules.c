@@ -194,12 +194,29 @@ void agent_modules_record_known(void)
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
+/* For agent_modules_renew(): the modules that are still loaded, a bit each; NULL: none is
+ * known. */
+static uint8_t *still_loaded;
+
+static bool modules_is_still_loaded(const struct dl_phdr_info *info)
+{
+	for (uint32_t i = 0; still_loaded && i < module_count; i++)
+		if (modules[i].path == info->dlpi_name && modules[i].base == info->dlpi_addr &&
+		        modules[i].headers == info->dlpi_phdr) {
+			still_loaded[i / 8] = (uint8_t)(still_loaded[i / 8] | 1 << i % 8);
+			return true;
+		}
+	return false;
+}
+
 static int modules_record_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	uint64_t mask;
 
 	(void)bytes;
 	(void)context;
+	if (modules_is_still_loaded(info))
+		return 0;
 	/* The kernel's vdso has no file; its name is no path. */
 	if (info->dlpi_name[0] != 0 && !strchr(info->dlpi_name, '/'))
 		return 0;
@@ -224,6 +241,23 @@ void agent_modules_record_all(void)
 	segment_count = module_count = 0;
 	modules_read_paths();
 	dl_iterate_phdr(modules_record_loaded, NULL);
+}
+
+void agent_modules_renew(void (*code_goes)(uint64_t start, uint64_t end))
+{
+	static uint8_t bits[AGENT_MODULES / 8];
+	uint32_t before = module_count;
+	uint64_t mask;
+
+	memset(bits, 0, sizeof(bits));
+	still_loaded = bits;
+	dl_iterate_phdr(modules_record_loaded, NULL);
+	still_loaded = NULL;
+	mask = fxt_lock(&agent_engine.lock);
+	for (uint32_t i = 0; i < before; i++)
+		if (modules[i].path && !(bits[i / 8] >> i % 8 & 1))
+			agent_module_retire(i + 1, code_goes);
+	fxt_unlock(&agent_engine.lock, mask);
 }
 
 /* The loader's lock-free look-up, where libc has it (glibc 2.35). */

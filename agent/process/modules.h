@@ -29,6 +29,10 @@ enum { AGENT_MODULES = 4096 }; /* the highest id; later modules get none */
  * lock. */
 void agent_modules_record_all(void);
 
+/* Notices which modules have come and gone since, without a record of it. Calls `code_goes`
+ * as agent_module_retire() does. */
+void agent_modules_renew(void (*code_goes)(uint64_t start, uint64_t end));
+
 /* Records all known modules again: for a forked child, which has the same ones, and after a
  * clearing. Takes no lock of the loader's. */
 void agent_modules_record_known(void);

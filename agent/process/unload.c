@@ -1,9 +1,11 @@
 /* Modules that are unloaded. Before the loader unmaps a module, the module's own start-up
  * code (crtbegin) calls __cxa_finalize(), which is interposed here. */
+#include "unload.h"
 #include "agent/base/attributes.h"
 #include "agent/heap/callpath.h"
 #include "agent/hook/argument_plans.h"
 #include "agent/hook/claim.h"
+#include "agent/patch/changes.h"
 #include "agent/patch/entries.h"
 #include "agent/patch/imports.h"
 #include "agent/patch/patch.h"
@@ -12,7 +14,7 @@
 #include "agent/base/real.h"
 #include "agent/heap/unwind.h"
 
-static void unload_code(uint64_t start, uint64_t end)
+void agent_unload_code(uint64_t start, uint64_t end)
 {
 	agent_paths_retire(start, end);
 	agent_patch_retire(start, end);
@@ -20,6 +22,13 @@ static void unload_code(uint64_t start, uint64_t end)
 	agent_imports_retire(start, end);
 	agent_argument_plans_retire(start, end);
 	agent_probes_retire(start, end);
+	agent_changes_retire(start, end);
+}
+
+void agent_unload_patches(void)
+{
+	agent_imports_retire(0, UINT64_MAX);
+	agent_argument_plans_retire(0, UINT64_MAX);
 }
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the
@@ -45,7 +54,7 @@ EXPORT void __cxa_finalize(void *module)
 	 * nothing is unmapped. */
 	is_ending = is_ending || id == AGENT_MODULE_PROGRAM || !module;
 	if (id && !is_ending)
-		agent_module_retire(id, unload_code);
+		agent_module_retire(id, agent_unload_code);
 	if (!is_ending)
 		agent_unwind_forget();
 	if (!is_unborn)

@@ -174,6 +174,17 @@ static void engine_reserve_slots(struct fxt_engine *e, uint32_t count)
 	}
 }
 
+void fxt_engine_wipe(struct fxt_engine *e)
+{
+	uint64_t mask = fxt_engine_lock(e);
+
+	fxt_function_table_clear(e);
+	fxt_reserve_wipe(e->alive, sizeof(*e->alive));
+	fxt_reserve_wipe(e->writers, WRITERS_BYTES);
+	fxt_reserve_wipe(e->tids, TIDS_BYTES);
+	fxt_unlock(&e->lock, mask);
+}
+
 void fxt_engine_detach(struct fxt_engine *e)
 {
 	e->lock = (struct fxt_lock){0}; /* another thread of the parent may have held it */

@@ -219,6 +219,10 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
  */
 void fxt_engine_detach(struct fxt_engine *e);
 
+/* Makes the engine's private memory zeros, as the kernel does in a forked child.
+ * fxt_engine_was_forked() is true from then on. The engine is stopped. */
+void fxt_engine_wipe(struct fxt_engine *e);
+
 /*
  * In a forked child: resets the engine as if it had never been set up. The next engine
  * takes the place of its parent's private memory. A family of any number of generations

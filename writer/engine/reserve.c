@@ -28,6 +28,11 @@ void fxt_reserve_unmap(void *memory, uint64_t bytes)
 		sys_unmap(memory, reserve_round_up(bytes));
 }
 
+void fxt_reserve_wipe(void *memory, uint64_t bytes)
+{
+	sys_advise(memory, reserve_round_up(bytes), MADV_DONTNEED);
+}
+
 static bool reserve_make_writable(void *memory, uint64_t offset, uint64_t bytes)
 {
 	return sys_call(SYS_mprotect, (uint8_t *)memory + offset, bytes, PROT_READ | PROT_WRITE, 0) == 0;

@@ -22,6 +22,9 @@ void *fxt_reserve_map(uint64_t bytes);
 /* Unmaps what was mapped as so many bytes; NULL: nothing. */
 void fxt_reserve_unmap(void *memory, uint64_t bytes);
 
+/* Makes it zeros again; it stays as writable as it is. */
+void fxt_reserve_wipe(void *memory, uint64_t bytes);
+
 /* A table. Its entries are used in their order. */
 struct fxt_reserve {
 	void *memory;

@@ -169,6 +169,18 @@ static inline uint64_t fxt_lock(struct fxt_lock *lock)
 	return saved;
 }
 
+/* The same for a thread that must not wait. False: another one holds the lock. */
+static inline bool fxt_try_lock(struct fxt_lock *lock, uint64_t *saved)
+{
+	uint32_t expected = 0;
+
+	*saved = sys_block_signals();
+	if (compare_exchange_acquire(&lock->word, &expected, 1))
+		return true;
+	sys_restore_signals(*saved);
+	return false;
+}
+
 static inline void fxt_unlock(struct fxt_lock *lock, uint64_t saved)
 {
 	if (exchange_release(&lock->word, 0) == 2)
