@@ -31,7 +31,9 @@ static const char help[] =
         "  the tracer   records that were lost, and in other threads its own waits\n"
         "Running and preempted times need context switches in the trace.\n"
         "If the program says a flow in the call, the way of the flow through its threads\n"
-        "follows, with what each thread did, and the waits between them.\n"
+        "follows, with what each thread did, and the waits between them. A message\n"
+        "between ranks of MPI is such a flow; if one rank waited for the other, then\n"
+        "follow the calls that the late one made instead.\n"
         "\n"
         "  -n, --limit=N        the first N parts, and one line for the others\n"
         "      --depth=N        follow waits through N threads [4]\n" FXT_HELP_CHOICE FXT_HELP_FOLD

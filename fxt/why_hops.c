@@ -5,10 +5,12 @@
  */
 #include "why_hops.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "describe.h"
 #include "options.h"
+#include "reader/time/meanwhile.h"
 #include "reader/trace/text.h"
 
 enum { PARTS = 3, DEPTH = 1 }; /* of each slice, and the threads to follow */
@@ -79,6 +81,96 @@ static void why_print_hop(const struct fxt_call_details *m, const struct fxt_hop
 	fxt_describe_free(&text);
 }
 
+/* ---- the rank that was late ---- */
+
+static const struct fxt_column late_columns[] = {
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"share", "share", FXT_COLUMN_SHARE, 1},
+        {"calls", "calls", FXT_COLUMN_COUNT, 2},
+        {"what", "what it did until then", FXT_COLUMN_TEXT, 0},
+        {"function", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+};
+enum { LATE_COLUMNS = sizeof(late_columns) / sizeof(*late_columns), LATE_CALLS = 10 };
+
+static void why_print_late_row(const struct fxt_scan *scan, uint64_t time, uint64_t whole,
+        const struct fxt_meanwhile_call *call, struct fxt_span what)
+{
+	struct fxt_cell cells[LATE_COLUMNS] = {0};
+
+	cells[0] = fxt_cell_number((double)fxt_scan_ns(scan, time));
+	cells[1] = fxt_cell_number(whole ? (double)time / (double)whole : 0);
+	if (call) {
+		cells[2] = fxt_cell_number((double)call->calls);
+		cells[4] = fxt_cell_text(scan->tables.strings[call->name]);
+	}
+	cells[3] = fxt_cell_text(what);
+	fxt_table_row(cells);
+}
+
+/* The calls of a rank while the other one waited for it; further ones are one row. */
+static void why_print_meanwhile(const struct fxt_scan *scan, const struct fxt_meanwhile *m, uint64_t whole)
+{
+	uint64_t others = 0;
+	struct fxt_describer text;
+
+	fxt_table_begin("late", NULL, late_columns, LATE_COLUMNS);
+	for (size_t i = 0; i < m->count; i++)
+		if (i < LATE_CALLS)
+			why_print_late_row(scan, m->items[i].time, whole, &m->items[i],
+			        scan->tables.strings[m->items[i].name]);
+		else
+			others += m->items[i].time;
+	fxt_describe_begin(&text);
+	fprintf(text.out, "(%zu more)", m->count - LATE_CALLS);
+	if (m->count > LATE_CALLS)
+		why_print_late_row(scan, others, whole, NULL, fxt_describe_end(&text));
+	fxt_describe_free(&text);
+	fxt_describe_begin(&text);
+	if (m->around_count > 0)
+		fprintf(text.out, "in %.*s itself",
+		        (int)scan->tables.strings[m->around[m->around_count - 1]].bytes,
+		        scan->tables.strings[m->around[m->around_count - 1]].data);
+	else
+		fputs("in no call", text.out);
+	why_print_late_row(scan, m->own, whole, NULL, fxt_describe_end(&text));
+	fxt_describe_free(&text);
+	fxt_table_end();
+}
+
+/* One end of a message that is in its call while the other is not yet in its own waits for
+ * it: a receiver for a late sender, or a sender for a late receiver. Says what the late one
+ * did instead. */
+static bool why_print_late(const struct fxt_call_details *m)
+{
+	const struct fxt_scan *scan = m->scan;
+	const struct fxt_slice *waiting = &m->hops.items[0].slice, *late = &m->hops.items[1].slice;
+	struct fxt_job_place place =
+	        fxt_tables_place(&scan->tables, scan->tables.threads[late->thread].process);
+	struct fxt_meanwhile meanwhile;
+	struct fxt_describer text;
+
+	if (m->hops.count != 2 || !m->hops.is_message || late->start <= waiting->start ||
+	        late->start > waiting->end)
+		return true;
+	uint64_t time = late->start - waiting->start, ns = fxt_scan_ns(scan, time);
+	bool is_whole = fxt_meanwhile_read(&meanwhile, scan, late->thread, waiting->start, late->start);
+
+	fxt_describe_begin(&text);
+	fprintf(text.out, "rank %" PRIu32 " was late: its %.*s began %s later", place.rank,
+	        (int)scan->tables.strings[late->name].bytes, scan->tables.strings[late->name].data,
+	        fxt_time_text((double)ns).text);
+	for (size_t i = 0; i < meanwhile.around_count; i++)
+		fprintf(text.out, "%s%.*s", i ? " > " : "; it was in ",
+		        (int)scan->tables.strings[meanwhile.around[i]].bytes,
+		        scan->tables.strings[meanwhile.around[i]].data);
+	fxt_describe_print(&text);
+	fxt_print_fact("late_ns", (double)ns);
+	fxt_print_fact("late_rank", (double)place.rank);
+	why_print_meanwhile(scan, &meanwhile, time);
+	fxt_meanwhile_free(&meanwhile);
+	return is_whole;
+}
+
 int fxt_why_print_hops(struct fxt_call_details *m, const char *name, const struct fxt_slice *slice)
 {
 	bool is_whole = fxt_hops_find(&m->hops, m->scan, slice);
@@ -110,6 +202,7 @@ int fxt_why_print_hops(struct fxt_call_details *m, const char *name, const struc
 		        PARTS, true, why_print_part_of_hop, &parts);
 	}
 	fxt_table_end();
+	is_whole &= why_print_late(m);
 	fxt_causes_free(&causes);
 	free(slices);
 	return fxt_report_changed(name, is_whole);

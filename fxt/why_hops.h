@@ -5,7 +5,9 @@
 #include "call_details.h"
 
 /* Prints the way of the flow that has an event in the slice, with what each of its threads
- * did; nothing if there is no such flow. Returns an exit status; errors are reported. */
+ * did. Of a message between ranks it also prints which rank was late, and what that one did
+ * instead. Prints nothing if there is no such flow. Returns an exit status; errors are
+ * reported. */
 int fxt_why_print_hops(struct fxt_call_details *m, const char *name, const struct fxt_slice *slice);
 
 #endif

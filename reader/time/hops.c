@@ -199,6 +199,7 @@ bool fxt_hops_find(struct fxt_hops *hops, const struct fxt_scan *scan, const str
 	qsort(moments, count, sizeof(*moments), hops_by_begin);
 	hops->items = fxt_allocate(count * sizeof(*hops->items));
 	hops->name = first->name;
+	hops->is_message = (first->id & FXT_JOB_FLOW) != 0;
 	hops_divide(hops, moments, count);
 	free(moments);
 	if (hops->count < 2)

@@ -35,6 +35,7 @@ struct fxt_hops {
 	struct fxt_hop *items;
 	size_t count;
 	uint32_t name;
+	bool is_message;     /* between ranks of a job */
 	size_t threads;      /* of these hops */
 	uint64_t start, end; /* of all of them */
 };

@@ -204,6 +204,22 @@ job_with_wrong_clocks()
 		[.ranks, .rank, .excess_ns > 300000000]' answer | grep -Fx '[4,3,true]'
 	jq -c '.traces[0].tables[] | select(.name == "messages").rows[] | [.from_rank, .to_rank, .messages, .total_bytes]' \
 		answer | sort | paste -sd ' ' | grep -Fx '[2,1,1,4] [3,1,1,4]'
+	# fxt why follows both waits to the rank that was late, and to what it did instead.
+	decode times merged.fxt >times
+	for wait in 'MPI_Recv 2 MPI_Send' 'MPI_Ssend 1 MPI_Recv'; do
+		read -r waiting rank late <<<"$wait"
+		fxt why --json "$waiting" merged.fxt >why.json
+		jq -e --argjson rank "$rank" '.traces[0] | .facts.late_rank == $rank and
+			((.tables[] | select(.name == "late").rows) as $rows |
+			($rows[0] | .function == "prepares_late" and .time_ns > 500000000) and
+			(([$rows[].time_ns] | add) - .facts.late_ns | . <= 0 and . >= -($rows | length)))' why.json
+		awk -F'\t' -v off=99 -v waiting="$waiting" -v late="$late" -v said="$(jq .traces[0].facts.late_ns why.json)" '
+			$4 == waiting && $6 > longest { longest = $6; from = $5; to = $5 + $6 }
+			{ name[NR] = $4; start[NR] = $5 }
+			END { for (i in name) if (name[i] == late && start[i] > from && start[i] <= to) off = start[i] - from - said
+				exit !(off >= -2 && off <= 2) }' times
+	done
+	fxt why MPI_Recv merged.fxt | grep -E '^rank 2 was late: its MPI_Send began .* later; it was in main$'
 	# The page has the messages as arrows from rank to rank.
 	fxt html -o page.html merged.fxt
 	sed -n '/<script type="application\/json" id="data">/,/<\/script>/{s/.*id="data">//;s/<\/script>.*//;p}' page.html >page.json
