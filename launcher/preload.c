@@ -140,5 +140,6 @@ int fxt_preload_environment(const char *agent, const char *mpi, const char *sock
 	if (setenv("ASAN_OPTIONS", asan, 1) != 0)
 		return errno;
 	free(asan);
-	return 0;
+	/* Programs with calls of Intel's ITT API load this library (agent/hook/itt.h). */
+	return setenv("INTEL_LIBITTNOTIFY64", agent, 0) == 0 ? 0 : errno;
 }

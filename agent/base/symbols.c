@@ -296,7 +296,8 @@ static bool is_defined_behind(const struct link_map *own, const char *name)
 }
 
 /* Programs look for these to find the agent. */
-static const char *const names_that_stay[] = {"fxt_alert", "fxt_trace_agent", "__gmon_start__", NULL};
+static const char *const names_that_stay[] = {
+        "fxt_alert", "fxt_trace_agent", "__itt_api_init", "__gmon_start__", NULL};
 static const char *const names_for_launcher[] = {"fxt_agent_attach", "fxt_agent_detach", NULL};
 
 static bool is_among(const char *const names[], const char *name)

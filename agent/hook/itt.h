@@ -1,0 +1,43 @@
+/*
+ * The collector for programs with calls of Intel's ITT API (tasks, frames, counters). The part
+ * of ittnotify that is linked into such a program loads the library that INTEL_LIBITTNOTIFY64
+ * names, which fxtrun sets to the agent, and calls its __itt_api_init(). This fills in the
+ * program's pointers to functions. Nothing is done before, and programs without ITT have none of
+ * it.
+ *
+ *     __itt_task_begin, _end              a duration of the thread
+ *     __itt_task_begin_overlapped, _end   an async duration, and so are regions and frames
+ *     __itt_counter_...                   a counter
+ *     __itt_marker                        an instant
+ *     __itt_thread_set_name               the thread's name
+ *
+ * The category is the name of the domain. Domains, string handles and counters that the program's
+ * part made before it loaded the library have the same members as ours.
+ */
+#ifndef FXT_AGENT_ITT_H
+#define FXT_AGENT_ITT_H
+
+#include "agent/base/attributes.h"
+
+/* What the program's part has in common with collectors: a name, the program's pointer, and what
+ * that is without a collector. */
+struct itt_function {
+	const char *name; /* NULL: the last one */
+	void **pointer;
+	void *first, *none;
+	int group;
+};
+
+struct itt_global {
+	unsigned char magic[8];
+	unsigned long major, minor, build;
+	long state[3];
+	char mutex[40];
+	void *library, *error_handler;
+	const char **path;
+	struct itt_function *functions;
+};
+
+EXPORT void __itt_api_init(struct itt_global *program, int groups);
+
+#endif
