@@ -18,6 +18,7 @@
 #: make install       into PREFIX (default /usr/local), below DESTDIR
 #: make uninstall     removes what install put there
 #: make deb           Debian packages: programs, agent, pages and completion in fxt; files of CMake and pkg-config in fxt-dev
+#: make rpm           the same as RPM packages, fxt and fxt-devel
 #: make tarball       a directory that runs from anywhere, as .tar.gz
 #: make format        clang-format over all sources; make check-format only complains
 #: make deps          installs what building needs (Debian, Ubuntu), else names it

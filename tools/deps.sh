@@ -54,6 +54,7 @@ viewer   npm                         npm              nodejs-npm        npm
 viewer   chromium                    chromium         chromium          chromium
 viewer   go                          golang-go        golang            go
 viewer   sqlite3                     sqlite3          sqlite            sqlite
+viewer   rpmbuild                    rpm              rpm-build         rpm-tools
 viewer   zsh                         zsh              zsh               zsh
 viewer   fish                        fish             fish              fish
 viewer   cmake                       cmake            cmake             cmake

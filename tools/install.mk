@@ -1,5 +1,5 @@
-# make install, make uninstall, make deb and make tarball: programs, library, pages, the
-# completion of shells, and what build systems ask for.
+# make install, make uninstall, make deb, make rpm and make tarball: programs, library,
+# pages, the completion of shells, and what build systems ask for.
 
 BASHDIR   ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR    ?= $(PREFIX)/share/zsh/site-functions
@@ -63,6 +63,11 @@ uninstall:
 .PHONY: deb
 deb: all
 	$(Q)MAKE=$(MAKE) tools/deb $(O) $(VERSION)
+
+# The same as packages of RPM, fxt and fxt-devel
+.PHONY: rpm
+rpm: all
+	$(Q)MAKE=$(MAKE) tools/rpm $(O) $(VERSION)
 
 # A directory that runs from anywhere: fxtrun finds the agent in ../lib.
 tarball := fxt-$(VERSION)-$(shell uname -m)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# make install, uninstall, deb and tarball: everything that is installed runs from there,
+# make install, uninstall, deb, rpm and tarball: everything that is installed runs from there,
 # and nothing of it is left behind.
 
 load helpers
@@ -92,6 +92,39 @@ works()
 	diff "$root/LICENSE" system/usr/share/doc/fxt/copyright && [ -f system/usr/share/doc/fxt-dev/changelog.gz ]
 	in_system --purge fxt-dev fxt >said 2>&1
 	find system | grep -v -e '-old$' -e /lock -e triggers -e '/info/format$' -e '/diversions$' -e '/statoverride$' | sort | diff before -
+}
+
+# files_of COMMAND...: the files that it lists, without the documents of each kind of package
+# and the directories of zsh, which have names of their own.
+files_of()
+{
+	"$@" | sed 's,^\./,/,; s,/vendor-completions/,/site-functions/,' | grep -v -e '/$' -e '^/usr/share/doc/' | sort
+}
+
+@test "make rpm: the packages have the files of make deb's, install, run and are erased without a rest" {
+	command -v rpmbuild >/dev/null && command -v dpkg-shlibdeps >/dev/null || skip "no rpmbuild, or no dpkg-dev"
+	[ "$(chroot / echo there)" = there ] || skip "rpm needs chroot(2) to install"
+	made rpm >files
+	[ "$(wc -l <files)" = 2 ]
+	made deb >debs
+	for number in 1 2; do
+		files_of tar -tf <(dpkg-deb --fsys-tarfile "$(sed -n ${number}p debs)") >in_deb
+		rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$(sed -n ${number}p files)" >listed
+		files_of sed -n '/^d/!s/^[^ ]* //p' listed >in_rpm
+		[ "$(wc -l <in_deb)" -ge 5 ]
+		diff in_deb in_rpm
+	done
+	rpm -qpR "$(sed -n 1p files)" | grep '^libjansson\.so'
+	mkdir system
+	# shellcheck disable=SC2046
+	rpm --root="$PWD/system" --dbpath=/db --nodeps -i $(cat files)
+	works "$PWD/system/usr/bin"
+	gzip -dc system/usr/share/man/man1/fxt-c++.1.gz | grep -q '^\.Dt'
+	rpm --root="$PWD/system" --dbpath=/db --nodeps -e fxt-devel fxt
+	rm -r system/db
+	find system ! -type d >left
+	[ ! -s left ]
+	[ -z "$(find system -name 'fxt*')" ]
 }
 
 # owner_of LIBRARY: the Debian package that has it, wherever /lib leads.
