@@ -5,6 +5,7 @@
  */
 #include "outliers.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include "reader/slices/walk.h"
 #include "reader/time/thread_times.h"
@@ -13,9 +14,18 @@
  * usual time; and the multiple of it that the slowest call must take. */
 enum { CANDIDATES = 64, CALLS_LEAST = 4, TIMES_USUAL = 2 };
 
+#define LONG_TIME (UINT64_C(1) << 40) /* in units of the scan */
+
 struct candidate {
 	const struct fxt_function *function;
-	double usual_ns, excess;
+	double usual, excess; /* usual: in units of the scan */
+};
+
+/* The calls of a candidate so far. `distance` is that of the usual call from the usual
+ * time, in units of the scan; of an empty one every call is nearer and later. */
+struct best {
+	struct fxt_outlier calls;
+	double distance;
 };
 
 /* The findings of one walker for each candidate. */
@@ -26,7 +36,7 @@ struct search {
 	const struct fxt_intervals *waits; /* for the tracer */
 	struct fxt_interval_reader waited; /* those of the thread that is walked */
 	bool has_waits;
-	struct fxt_outlier found[CANDIDATES];
+	struct best found[CANDIDATES];
 };
 
 static int outliers_by_excess(const void *left, const void *right)
@@ -43,6 +53,7 @@ static size_t outliers_choose(
         struct candidate *candidates, const struct fxt_scan *scan, const struct fxt_functions *all)
 {
 	struct candidate *found = fxt_allocate((all->count + 1) * sizeof(*found));
+	double ns_per_unit = (double)fxt_scan_ns(scan, LONG_TIME) / (double)LONG_TIME;
 	size_t count = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
@@ -53,7 +64,7 @@ static size_t outliers_choose(
 		double usual = fxt_function_figure(f, scan, FXT_P50), most = (double)f->max;
 
 		if (most > TIMES_USUAL * usual)
-			found[count++] = (struct candidate){f, usual, most - usual};
+			found[count++] = (struct candidate){f, usual / ns_per_unit, most - usual};
 	}
 	qsort(found, count, sizeof(*found), outliers_by_excess);
 	count = count < CANDIDATES ? count : CANDIDATES;
@@ -64,36 +75,35 @@ static size_t outliers_choose(
 
 /* ---- the walk ---- */
 
-static double outliers_distance(const struct search *s, const struct candidate *candidate, uint64_t time)
+static void outliers_empty(struct best *best)
 {
-	double distance = (double)fxt_scan_ns(s->scan, time) - candidate->usual_ns;
-
-	return distance < 0 ? -distance : distance;
+	*best = (struct best){.distance = INFINITY};
+	best->calls.slowest.offset = best->calls.usual.offset = UINT64_MAX;
 }
 
-/* Adds calls of a candidate. If two are equally long, takes the one that is earlier in the
- * file, so that the result does not depend on the walkers. */
-static void outliers_consider(struct search *s, size_t number, const struct fxt_outlier *call)
+/* If two calls are equally long, takes the one that is earlier in the file, so that the
+ * result does not depend on the walkers. Few calls replace another one, and only those are
+ * copied. */
+static inline void outliers_take_slowest(
+        struct fxt_outlier *calls, const struct fxt_slice *slice, uint64_t time)
 {
-	struct fxt_outlier *found = &s->found[number];
-	const struct candidate *candidate = &s->candidates[number];
-
-	if (found->calls == 0) {
-		*found = *call;
-		return;
+	if (time > calls->slowest_time ||
+	        (time == calls->slowest_time && slice->offset < calls->slowest.offset)) {
+		calls->slowest = *slice;
+		calls->slowest_time = time;
 	}
-	double distance = outliers_distance(s, candidate, call->usual_time),
-	       least = outliers_distance(s, candidate, found->usual_time);
+}
 
-	found->calls += call->calls;
-	if (call->slowest_time > found->slowest_time ||
-	        (call->slowest_time == found->slowest_time && call->slowest.offset < found->slowest.offset)) {
-		found->slowest = call->slowest;
-		found->slowest_time = call->slowest_time;
-	}
-	if (distance < least || (distance == least && call->usual.offset < found->usual.offset)) {
-		found->usual = call->usual;
-		found->usual_time = call->usual_time;
+static inline void outliers_take_usual(
+        struct best *best, const struct candidate *candidate, const struct fxt_slice *slice, uint64_t time)
+{
+	double distance = fabs((double)time - candidate->usual);
+
+	if (distance < best->distance ||
+	        (distance == best->distance && slice->offset < best->calls.usual.offset)) {
+		best->calls.usual = *slice;
+		best->calls.usual_time = time;
+		best->distance = distance;
 	}
 }
 
@@ -104,13 +114,22 @@ static inline void outliers_add(struct search *s, const struct fxt_slice *slice)
 	if (number == 0 || !slice->is_call)
 		return;
 	uint64_t time = fxt_own_time(s->has_waits ? &s->waited : NULL, slice);
+	struct best *best = &s->found[number - 1u];
 
-	outliers_consider(s, number - 1u,
-	        &(struct fxt_outlier){.slowest = *slice,
-	                .usual = *slice,
-	                .slowest_time = time,
-	                .usual_time = time,
-	                .calls = 1});
+	best->calls.calls++;
+	outliers_take_slowest(&best->calls, slice, time);
+	outliers_take_usual(best, &s->candidates[number - 1u], slice, time);
+}
+
+/* Adds the calls that another walker has found. */
+static void outliers_join(
+        struct best *best, const struct candidate *candidate, const struct fxt_outlier *other)
+{
+	if (other->calls == 0)
+		return;
+	best->calls.calls += other->calls;
+	outliers_take_slowest(&best->calls, &other->slowest, other->slowest_time);
+	outliers_take_usual(best, candidate, &other->usual, other->usual_time);
 }
 
 static void outliers_thread(void *state, uint32_t thread)
@@ -255,7 +274,8 @@ bool fxt_outliers_read(
 	size_t count = outliers_choose(candidates, scan, all);
 	unsigned workers = fxt_walk_workers(scan);
 	uint8_t *candidate_of = fxt_allocate(scan->tables.string_count);
-	struct search *searches = fxt_allocate(workers * sizeof(*searches)), *all_found = &searches[0];
+	struct search *searches = fxt_allocate(workers * sizeof(*searches));
+	struct fxt_outlier found[CANDIDATES];
 	struct fxt_intervals waits;
 	uint64_t waited_time;
 	bool is_whole = true;
@@ -264,29 +284,28 @@ bool fxt_outliers_read(
 	*outliers = (struct fxt_outliers){0};
 	for (size_t i = 0; i < count; i++)
 		candidate_of[candidates[i].function->name] = (uint8_t)(i + 1);
-	for (unsigned i = 0; i < workers; i++)
+	for (unsigned i = 0; i < workers; i++) {
 		searches[i] = (struct search){.scan = scan,
 		        .candidate_of = candidate_of,
 		        .candidates = candidates,
 		        .waits = &waits};
+		for (size_t j = 0; j < count; j++)
+			outliers_empty(&searches[i].found[j]);
+	}
 	if (count > 0)
 		is_whole = fxt_walk(scan, outliers_walk, searches, sizeof(*searches), workers);
-	for (unsigned i = 1; i < workers; i++) {
-		for (size_t j = 0; j < count; j++) {
-			const struct fxt_outlier *found = &searches[i].found[j];
-
-			if (found->calls == 0)
-				continue;
-			outliers_consider(all_found, j, found);
-		}
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned j = 1; j < workers; j++)
+			outliers_join(&searches[0].found[i], &candidates[i], &searches[j].found[i].calls);
+		found[i] = searches[0].found[i].calls;
 	}
-	qsort(all_found->found, count, sizeof(*all_found->found), outliers_compare);
+	qsort(found, count, sizeof(*found), outliers_compare);
 	if (count > 0)
-		is_whole &= outliers_find_idle(scan, all_found->found, count);
+		is_whole &= outliers_find_idle(scan, found, count);
 	for (unsigned idle = 0; idle < 2; idle++)
 		for (size_t i = 0; i < count; i++)
-			if (all_found->found[i].calls > 0 && all_found->found[i].is_idle == (idle == 1))
-				outliers_take(outliers, &all_found->found[i]);
+			if (found[i].calls > 0 && found[i].is_idle == (idle == 1))
+				outliers_take(outliers, &found[i]);
 	fxt_intervals_free(&waits);
 	free(searches);
 	free(candidate_of);
