@@ -105,6 +105,18 @@ void agent_forget_threads(bool (*read)(uint64_t address, void *bytes, size_t cou
 		sys_advise(threads, THREADS_BYTES, MADV_DONTNEED);
 }
 
+uint64_t agent_lowest_stack = UINT64_MAX;
+
+/* Tells other threads where the stack of the calling one is, if that is known. */
+static void self_tell_stack(struct fxt_thread_writer *writer)
+{
+	uint64_t low = agent_self.stack_low, lowest = load_relaxed(&agent_lowest_stack);
+
+	store_relaxed(&writer->stack_low, low);
+	while (low && low < lowest && !compare_exchange_acquire(&agent_lowest_stack, &lowest, low))
+		;
+}
+
 struct fxt_thread_writer *agent_attach(void)
 {
 	uint64_t mask;
@@ -130,7 +142,7 @@ struct fxt_thread_writer *agent_attach(void)
 			if (!agent_self.stack_bytes)
 				agent_set_stack(0, UINT64_MAX, 0);
 			set_sentinel(agent_self.slot, agent_self.stack_bytes);
-			store_relaxed(&writer->stack_low, agent_self.stack_low);
+			self_tell_stack(writer);
 			agent_self.writer = writer;
 			if (threads)
 				threads[writer->number] = &agent_self;

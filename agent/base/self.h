@@ -178,6 +178,9 @@ static inline uint64_t agent_stack_address(uint64_t stack_offset)
 	return stack_offset + agent_self.stack_low;
 }
 
+/* The lowest address of all threads' stacks; the heap below needs no look at them. */
+extern HIDDEN uint64_t agent_lowest_stack;
+
 /* The calling thread runs on this stack. Its addresses below `end` cannot be used. Called
  * before the thread's first call, since stack offsets count from `low`. */
 void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end);

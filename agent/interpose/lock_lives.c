@@ -21,9 +21,13 @@
 #define LOCK_ALIGN UINT64_C(4)
 #define SET_WORDS  1024
 
+#define OBJECT_WORDS 8 /* with a type's name */
+
 HIDDEN uint64_t agent_locks_high;
 
 static uint64_t awaited[SET_WORDS];       /* by address */
+static uint64_t described[SET_WORDS];     /* by address: those with an object record */
+static uint64_t generation;               /* of those records: a buffer may be dropped */
 static uint64_t awaited_pages[SET_WORDS]; /* pages are never taken out */
 
 static uint64_t *lives_word(uint64_t set[SET_WORDS], uint64_t value, uint64_t *bit)
@@ -61,8 +65,10 @@ static void lives_end(uint64_t address)
 {
 	const struct fxt_argument lock = fxt_argument_pointer(agent_text("object"), address);
 
-	if (lives_has(awaited, address) && lives_take(awaited, address))
-		agent_instant(FXT_WAIT_CATEGORY, "lock ends", &lock, 1);
+	if (!lives_has(awaited, address) || !lives_take(awaited, address))
+		return;
+	lives_take(described, address);
+	agent_instant(FXT_WAIT_CATEGORY, "lock ends", &lock, 1);
 }
 
 /* ---- locks on stacks ---- */
@@ -153,13 +159,59 @@ static void lives_look_at_stack(uint64_t address)
 	store_relaxed(&on_stack[at].address, address);
 }
 
+/* ---- objects ---- */
+
+static const char *lives_type(const char *call)
+{
+	static const struct {
+		const char *begin, *type;
+	} types[] = {
+	        {"pthread_mutex_", "pthread_mutex_t"},
+	        {"pthread_rwlock_", "pthread_rwlock_t"},
+	        {"pthread_cond_", "pthread_cond_t"},
+	        {"pthread_barrier_", "pthread_barrier_t"},
+	        {"pthread_once", "pthread_once_t"},
+	        {"pthread_", "pthread_t"}, /* a thread that is joined */
+	        {"mtx_", "mtx_t"},
+	        {"cnd_", "cnd_t"},
+	        {"sem_", "sem_t"},
+	        {"call_once", "once_flag"},
+	        {"thrd_", "thrd_t"},
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strncmp(call, types[i].begin, strlen(types[i].begin)) == 0)
+			return types[i].type;
+	return call;
+}
+
+void agent_lock_describe(struct fxt_thread_writer *writer, const void *lock, const char *call)
+{
+	uint64_t address = (uint64_t)(uintptr_t)lock, drops = load_relaxed(&agent_engine.drops);
+	uint64_t record[OBJECT_WORDS];
+
+	FXT_ASSERT_SLOW_PATH(writer);
+	if (load_relaxed(&generation) != drops) {
+		memset(described, 0, sizeof(described));
+		store_relaxed(&generation, drops);
+	}
+	if (lives_has(described, address))
+		return;
+	lives_add(described, address);
+	fxt_chunk_write(&agent_engine, writer, record,
+	        fxt_put_userspace_object(record, OBJECT_WORDS,
+	                fxt_thread_inline(agent_engine.process_koid, 0), address,
+	                agent_text(lives_type(call)), NULL, 0));
+}
+
 /* ---- the interface ---- */
 
-void agent_lock_is_awaited(const void *lock)
+void agent_lock_is_awaited(const void *lock, bool is_static)
 {
 	uint64_t address = (uint64_t)(uintptr_t)lock, high = load_relaxed(&agent_locks_high);
 
-	lives_look_at_stack(address);
+	if (!is_static && address >= load_relaxed(&agent_lowest_stack))
+		lives_look_at_stack(address);
 	lives_add(awaited, address);
 	lives_add(awaited_pages, address / PAGE_BYTES);
 	while (address > high && !compare_exchange_acquire(&agent_locks_high, &high, address))
@@ -169,6 +221,7 @@ void agent_lock_is_awaited(const void *lock)
 void agent_lock_lives_forget(void)
 {
 	memset(awaited, 0, sizeof(awaited));
+	memset(described, 0, sizeof(described));
 	memset(awaited_pages, 0, sizeof(awaited_pages));
 	agent_locks_high = 0;
 }

@@ -10,13 +10,21 @@
 #ifndef FXT_AGENT_LOCK_LIVES_H
 #define FXT_AGENT_LOCK_LIVES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "agent/base/attributes.h"
+#include "writer/engine/thread_writer.h"
 #include "writer/shared/atomics.h"
 
-/* A thread begins to wait for the lock. Called before the wait gets its begin. */
-void agent_lock_is_awaited(const void *lock);
+/* A thread begins to wait for the lock, which is in a variable with static storage or may
+ * be on a stack. Called before the wait gets its begin. */
+void agent_lock_is_awaited(const void *lock, bool is_static);
+
+/* Writes a userspace-object record for the lock, unless the trace has one of its present
+ * life: its name is the type that the waiting call takes, as in "pthread_mutex_t". So the
+ * argument "object" of a wait leads to an object. SLOW_PATH. */
+void agent_lock_describe(struct fxt_thread_writer *writer, const void *lock, const char *call);
 
 /* In a forked child, which has no waits of its own yet. */
 void agent_lock_lives_forget(void);

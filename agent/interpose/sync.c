@@ -257,8 +257,10 @@ void agent_sync_begin(struct agent_wait *wait)
 	uint32_t symbol = sync_symbol(object);
 
 	wait->earlier = agent_latest_flow();
-	agent_lock_is_awaited(object);
+	agent_lock_is_awaited(object, symbol != 0);
 	sync_announce(entry, object);
+	if (!symbol && !wait->may_be_brief)
+		agent_lock_describe(writer, object, fxt_wait_name(wait->call));
 	wait->begin = agent_begin_wait(writer, fxt_wait_ref(wait->call, (uint64_t)(uintptr_t)object),
 	        fxt_wait_site(symbol, fxt_holder(agent_engine.process_koid, sync_holder(wait))),
 	        stack_pointer);
@@ -325,6 +327,9 @@ void agent_sync_end(const struct agent_wait *wait, enum agent_wait_end end)
 		 * during the wait cannot hide that slice; viewers would bind the arrow to
 		 * the instant otherwise.
 		 */
+		/* A name that the symbolizer finds is that of its own object record. */
+		if (wait->may_be_brief && !fxt_field(frame->call_site, 0, FXT_WAIT_SYMBOL_BITS))
+			agent_lock_describe(writer, wait->object, name);
 		if (flow)
 			agent_write_arrow(writer, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks,
 			        flow, NULL);
