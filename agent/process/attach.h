@@ -9,9 +9,11 @@
  * RTLD_GLOBAL lets modules that are loaded later find __gmon_start__ (load.h). All other
  * names of the library but these three are hidden, so no look-up changes.
  *
- * The threads may be stopped anywhere, except that the calling one is outside of libc and of
- * the loader, and no thread holds the loader's lock. The agent's helper, a thread that the
- * agent makes, must run meanwhile. After a detach the agent stays loaded and does nothing.
+ * The other threads are stopped during the last two, wherever they are, and none of them has
+ * the loader's lock. These calls take no lock of libc's but that one. The agent's helper, a
+ * thread that the agent makes, runs meanwhile. The address where the calling thread was
+ * interrupted lies on the stack that it gets for the calls: no code changes under it. After a
+ * detach the agent stays loaded and does nothing.
  */
 #ifndef FXT_AGENT_ATTACH_H
 #define FXT_AGENT_ATTACH_H

@@ -27,8 +27,8 @@ void agent_unload_code(uint64_t start, uint64_t end)
 
 void agent_unload_patches(void)
 {
-	agent_imports_retire(0, UINT64_MAX);
-	agent_argument_plans_retire(0, UINT64_MAX);
+	agent_imports_retire(1, UINT64_MAX); /* 0: free */
+	agent_argument_plans_retire(1, UINT64_MAX);
 }
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the

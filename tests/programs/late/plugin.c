@@ -1,0 +1,7 @@
+/* Loaded while the program is recorded. */
+int plugged(int number);
+
+int plugged(int number)
+{
+	return number + 1;
+}
