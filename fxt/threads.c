@@ -17,7 +17,8 @@ static const char help[] =
         "else did, and was blocked, by the trace's context switches; how often and how\n"
         "long it waited for locks and other threads; and its number of page faults.\n"
         "Threads that ran longest come first. A second table shows which thread waited\n"
-        "for which, or was preempted by it; the longest time comes first.\n"
+        "for which, or was preempted by it, and in which functions threads waited for\n"
+        "something else; the longest time comes first.\n"
         "\n"
         "      --critical=FUNC[:CALL]\n"
         "                       the critical path of the slowest or the CALL-th slowest\n"
@@ -107,20 +108,11 @@ static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_fa
 	fxt_describe_free(&thread);
 }
 
-static const char *threads_nobody(const struct fxt_hindrance *hindrance)
-{
-	if (!hindrance->was_waiting)
-		return "another program, or unknown";
-	return hindrance->wait_kind == FXT_WAIT_TIME         ? "time to pass"
-	       : hindrance->wait_kind == FXT_WAIT_DESCRIPTOR ? "a descriptor"
-	       : hindrance->wait_kind == FXT_WAIT_EVENT      ? "a signal, a child or a message"
-	                                                     : "unknown";
-}
-
 static void threads_print_hindrance(const struct fxt_scan *scan, const struct fxt_timeline *timeline,
         const struct fxt_hindrance *hindrance)
 {
 	struct fxt_cell cells[HINDRANCE_COLUMNS] = {0};
+	struct fxt_span wait = scan->tables.strings[hindrance->waited_in];
 	struct fxt_describer thread, other;
 
 	fxt_describe_begin(&thread);
@@ -130,13 +122,16 @@ static void threads_print_hindrance(const struct fxt_scan *scan, const struct fx
 		fxt_describe_blocker(other.out, scan, &timeline->blockers[hindrance->blocker - 1]);
 	else if (hindrance->koid)
 		fxt_describe_koid(other.out, scan, hindrance->koid);
+	else if (hindrance->waited_in != FXT_NOTHING)
+		fprintf(other.out, "in %.*s", (int)wait.bytes, wait.data);
 	else
-		fputs(threads_nobody(hindrance), other.out);
+		fputs("another program, or unknown", other.out);
 	cells[0] = fxt_cell_number((double)hindrance->ns);
 	cells[1] = fxt_cell_text(fxt_describe_end(&thread));
-	cells[2] = fxt_cell_text(fxt_span(hindrance->blocker       ? "blocked"
-	                                  : hindrance->was_waiting ? "waited for"
-	                                                           : "preempted by"));
+	cells[2] = fxt_cell_text(fxt_span(hindrance->blocker                    ? "blocked"
+	                                  : hindrance->waited_in != FXT_NOTHING ? "waited"
+	                                  : hindrance->was_waiting              ? "waited for"
+	                                                                        : "preempted by"));
 	cells[3] = fxt_cell_text(fxt_describe_end(&other));
 	cells[4] = fxt_cell_number((double)scan->tables.threads[hindrance->thread].thread);
 	if (hindrance->koid)

@@ -11,14 +11,15 @@
 
 static void usage_hinder(struct fxt_usage *u, struct fxt_hindrance key)
 {
-	uint32_t hash = fxt_hash_word(fxt_hash_mix(key.koid ^ (uint64_t)key.blocker << 32) ^
-	                              (uint64_t)key.thread << 8 ^ key.wait_kind << 1 ^ key.was_waiting);
+	uint32_t hash =
+	        fxt_hash_word(fxt_hash_mix(key.koid ^ (uint64_t)key.blocker << 32) ^
+	                      (uint64_t)key.thread << 8 ^ (uint64_t)key.waited_in << 1 ^ key.was_waiting);
 
 	for (struct fxt_probe probe = fxt_probe(&u->index, hash); fxt_probe_next(&u->index, &probe);) {
 		struct fxt_hindrance *found = &u->hindrances[probe.id];
 
 		if (found->thread == key.thread && found->was_waiting == key.was_waiting &&
-		        found->wait_kind == key.wait_kind && found->koid == key.koid &&
+		        found->waited_in == key.waited_in && found->koid == key.koid &&
 		        found->blocker == key.blocker) {
 			found->ns += key.ns;
 			return;
@@ -39,10 +40,7 @@ static void usage_preempted(struct fxt_usage *u, const struct fxt_timeline *time
 		until = to;
 		uint64_t koid = fxt_timeline_on_cpu(timeline, &place, cpu, from, &until);
 
-		usage_hinder(u, (struct fxt_hindrance){.thread = thread,
-		                        .wait_kind = FXT_WAIT_OTHER,
-		                        .koid = koid,
-		                        .ns = until - from});
+		usage_hinder(u, (struct fxt_hindrance){.thread = thread, .koid = koid, .ns = until - from});
 	}
 }
 
@@ -70,7 +68,6 @@ static void usage_add_switches(struct fxt_usage *u, const struct fxt_scan *scan,
 			usage->blocked += end - start;
 			if (stretch.blocker)
 				usage_hinder(u, (struct fxt_hindrance){.thread = thread,
-				                        .wait_kind = FXT_WAIT_OTHER,
 				                        .blocker = stretch.blocker,
 				                        .ns = end - start});
 			continue;
@@ -94,17 +91,15 @@ static void usage_add_wait(struct fxt_usage *u, const struct fxt_scan *scan, con
 		uint64_t until = end;
 		uint32_t release = fxt_waits_holder(waits, wait, moment, &until);
 
-		struct fxt_hindrance key = {.thread = wait->thread,
-		        .was_waiting = true,
-		        .wait_kind = FXT_WAIT_OTHER,
-		        .ns = until - moment};
+		struct fxt_hindrance key = {
+		        .thread = wait->thread, .was_waiting = true, .ns = until - moment};
 
 		if (release != FXT_NO_RELEASE)
 			key.koid = scan->tables.threads[fxt_waits_release(waits, release).thread].thread;
 		else
 			key.koid = fxt_waits_keeper(waits, wait);
 		if (key.koid == 0)
-			key.wait_kind = wait->kind;
+			key.waited_in = wait->name;
 		/* After the release, no thread is responsible any more. */
 		if (release != FXT_NO_RELEASE || wait->release == FXT_NO_RELEASE)
 			usage_hinder(u, key);

@@ -31,12 +31,11 @@ struct fxt_thread_usage {
 struct fxt_hindrance {
 	uint32_t thread; /* id in the tables, of the thread that was kept */
 	bool was_waiting;
-	enum fxt_wait_kind wait_kind; /* its wait, if no responsible thread is known; else
-	                                 OTHER */
-	uint32_t blocker;             /* 1 + what a sample says that it was blocked in
-	                                 (timeline.h); 0: it was in no such call */
-	uint64_t koid;                /* of the responsible thread; 0: unknown, or not in
-	                                 the trace */
+	uint32_t waited_in; /* id of the function's name in which it waited, if no responsible
+	                       thread is known; else FXT_NOTHING */
+	uint32_t blocker;   /* 1 + the system call of a sample (timeline.h); 0: it was in no
+	                       such call */
+	uint64_t koid;      /* of the responsible thread; 0: unknown, or not in the trace */
 	uint64_t ns;
 };
 
