@@ -10,6 +10,7 @@
 #include "options.h"
 #include "reader/trace/source.h"
 #include "reader/slices/walk.h"
+#include "tui/said.h"
 #include "tui/bars.h"
 
 static const char help[] =
@@ -125,6 +126,7 @@ static int tui_show(struct tui_command *c, const char *name, struct fxt_scan *sc
 	        .all = &all,
 	        .losses = &c->losses,
 	        .is_changed = !is_whole};
+	fxt_tui.is_changed |= !fxt_said_read(scan);
 	int failed = fxt_screen_begin();
 
 	if (!failed) {
@@ -133,6 +135,7 @@ static int tui_show(struct tui_command *c, const char *name, struct fxt_scan *sc
 	}
 	for (int i = 0; i < FXT_TUI_VIEWS; i++)
 		pages[i]->free();
+	fxt_said_free();
 	for (size_t i = 0; i < scan->thread_count; i++)
 		fxt_functions_free(&threads[i]);
 	free(threads);

@@ -10,6 +10,7 @@
 #include "fxt/terminal.h"
 #include "fxt/describe.h"
 #include "reader/trace/text.h"
+#include "said.h"
 #include "tui.h"
 #include "writer/engine/loss.h"
 
@@ -116,7 +117,10 @@ static void picture_calls(const struct fxt_picture *p, int line, struct fxt_trac
 {
 	struct pick *picks = fxt_allocate((size_t)p->width * sizeof(*picks));
 
-	picture_pick_lane(p, picks, fxt_track_lane(&p->lanes->slices, track.thread, (uint32_t)track.row));
+	picture_pick_lane(p, picks,
+	        track.kind == FXT_TRACK_ASYNC
+	                ? fxt_track_lane(fxt_said_lanes(), track.thread - 1, (uint32_t)track.row)
+	                : fxt_track_lane(&p->lanes->slices, track.thread, (uint32_t)track.row));
 	for (int column = 0, end; column < p->width; column = end) {
 		for (end = column + 1; end < p->width && picks[end].item == picks[column].item; end++)
 			;
@@ -170,10 +174,15 @@ static void picture_thread(const struct fxt_picture *p, int line, struct fxt_tra
 
 void fxt_picture_track(const struct fxt_picture *p, int line, struct fxt_track track, bool is_cursor)
 {
-	picture_thread(p, line, track, FXT_LOOK_TITLE);
+	if (track.kind == FXT_TRACK_THREAD)
+		picture_thread(p, line, track, FXT_LOOK_TITLE);
+	else
+		fxt_said_name(p, line, track, FXT_LOOK_TITLE);
 	if (is_cursor)
 		fxt_screen_print(line, p->left - 2, 1, FXT_LOOK_SORTED, ">");
-	if (track.row == FXT_TRACK_ACTIVITY)
+	if (track.kind == FXT_TRACK_COUNTER)
+		fxt_said_curve(p, line, track);
+	else if (track.row == FXT_TRACK_ACTIVITY)
 		picture_activity(p, line, track.thread);
 	else
 		picture_calls(p, line, track);
@@ -263,6 +272,8 @@ void fxt_picture_details(const struct fxt_picture *p, int line, struct fxt_track
 {
 	struct fxt_describer name, times;
 
+	if (track.kind == FXT_TRACK_COUNTER)
+		fxt_said_details(p, line, track);
 	if (!item)
 		return;
 	fxt_describe_begin(&name);
@@ -274,15 +285,20 @@ void fxt_picture_details(const struct fxt_picture *p, int line, struct fxt_track
 		else
 			picture_activity_words(times.out, p, item);
 	} else {
-		const struct fxt_lane_item *lost = picture_lost(track.thread, item);
+		const struct fxt_lane_item *lost =
+		        track.kind == FXT_TRACK_THREAD ? picture_lost(track.thread, item) : NULL;
 
 		picture_place(name.out, item->name);
 		if (lost)
 			picture_loss(times.out, p, lost);
 		else
 			picture_times(times.out, p, item);
-		fputs(", in ", times.out);
-		fxt_describe_thread(times.out, fxt_tui.scan, track.thread, false);
+		if (track.kind == FXT_TRACK_THREAD)
+			fputs(", in ", times.out);
+		else
+			fputs(", async", times.out);
+		if (track.kind == FXT_TRACK_THREAD)
+			fxt_describe_thread(times.out, fxt_tui.scan, track.thread, false);
 	}
 	fxt_screen_text(line, 0, COLS, FXT_LOOK_TITLE, fxt_describe_end(&name));
 	fxt_screen_text(line + 1, 0, COLS, FXT_LOOK_PLAIN, fxt_describe_end(&times));

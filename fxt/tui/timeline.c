@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "find.h"
 #include "picture.h"
+#include "said.h"
 #include "tui.h"
 
 enum { SHORTEST = 16 }; /* least length of the visible range, in units of the scan */
@@ -103,6 +104,10 @@ static void timeline_look_around(uint64_t start, uint64_t end)
 static const struct fxt_lane *timeline_lane(void)
 {
 	is_loss = false;
+	if (cursor.kind != FXT_TRACK_THREAD)
+		return cursor.kind == FXT_TRACK_ASYNC
+		               ? fxt_track_lane(fxt_said_lanes(), cursor.thread - 1, (uint32_t)cursor.row)
+		               : NULL;
 	if (cursor.row != FXT_TRACK_ACTIVITY)
 		return fxt_track_lane(&picture.lanes->slices, cursor.thread, (uint32_t)cursor.row);
 	const struct fxt_lane *lost = fxt_track_lane(fxt_tui.losses, cursor.thread, 0);
@@ -138,7 +143,7 @@ static void timeline_select_shown(void)
 {
 	uint64_t start = timeline_ns(shown.start), end = start + timeline_ns(shown.end - shown.start);
 
-	cursor = (struct fxt_track){shown.thread, 0};
+	cursor = (struct fxt_track){shown.thread, 0, FXT_TRACK_THREAD};
 	at = timeline_moment(start, end);
 	for (uint32_t row = 0; row < FXT_LANE_ROWS; row++) {
 		const struct fxt_lane *lane = fxt_track_lane(&picture.lanes->slices, shown.thread, row);
@@ -200,6 +205,15 @@ void fxt_timeline_show(const struct fxt_slice *slice)
 
 /* ---- the view ---- */
 
+/* The first track of a thread; if there is none, the first track. */
+static struct fxt_track timeline_first(void)
+{
+	for (size_t i = 0; i < tracks.count; i++)
+		if (tracks.items[i].kind == FXT_TRACK_THREAD)
+			return (struct fxt_track){tracks.items[i].thread, 0, FXT_TRACK_THREAD};
+	return tracks.items[0];
+}
+
 /* Returns true if there is something to draw. There may be none, because reading can be
  * stopped. */
 static bool timeline_prepare(void)
@@ -226,7 +240,7 @@ static bool timeline_prepare(void)
 	if (is_to_be_selected)
 		timeline_select_shown();
 	if (tracks.count > 0 && cursor.thread == FXT_NOTHING)
-		cursor = (struct fxt_track){.thread = tracks.items[0].thread};
+		cursor = timeline_first();
 	if (tracks.count > 0)
 		cursor = tracks.items[fxt_tracks_find(&tracks, cursor)];
 	if (at < picture.from || at > picture.to)

@@ -1,11 +1,18 @@
 #include "tracks.h"
 
 #include <stdlib.h>
+#include "said.h"
 #include "tui.h"
 
 static bool tracks_have(uint32_t thread)
 {
 	return fxt_tui.threads[thread].count > 0 && fxt_filter_has_thread(fxt_tui.scan->filter, thread);
+}
+
+static void tracks_add(struct fxt_tracks *tracks, struct fxt_track track)
+{
+	fxt_make_room(tracks->items, tracks->count, tracks->room);
+	tracks->items[tracks->count++] = track;
 }
 
 void fxt_tracks_update(struct fxt_tracks *tracks, const struct fxt_window_lanes *lanes)
@@ -18,14 +25,18 @@ void fxt_tracks_update(struct fxt_tracks *tracks, const struct fxt_window_lanes 
 			tracks->rows_of[lane->thread] = lane->row + 1;
 	}
 	tracks->count = 0;
+	for (uint32_t i = 0; fxt_said_async_rows(i) > 0; i++)
+		for (int row = 0; row < fxt_said_async_rows(i); row++)
+			tracks_add(tracks, (struct fxt_track){i + 1, row, FXT_TRACK_ASYNC});
 	for (uint32_t thread = 1; thread < fxt_tui.scan->thread_count; thread++) {
 		int rows = thread < tracks->thread_count ? (int)tracks->rows_of[thread] : 0;
 
-		for (int row = FXT_TRACK_ACTIVITY; tracks_have(thread) && row < rows; row++) {
-			fxt_make_room(tracks->items, tracks->count, tracks->room);
-			tracks->items[tracks->count++] = (struct fxt_track){thread, row};
-		}
+		for (int row = FXT_TRACK_ACTIVITY; tracks_have(thread) && row < rows; row++)
+			tracks_add(tracks, (struct fxt_track){thread, row, FXT_TRACK_THREAD});
 	}
+	for (uint32_t i = 0; fxt_said_has_counter(i); i++)
+		if (fxt_said_shows_counter(i))
+			tracks_add(tracks, (struct fxt_track){i + 1, 0, FXT_TRACK_COUNTER});
 }
 
 void fxt_tracks_free(struct fxt_tracks *tracks)
@@ -35,13 +46,21 @@ void fxt_tracks_free(struct fxt_tracks *tracks)
 	*tracks = (struct fxt_tracks){0};
 }
 
+static int tracks_compare(const struct fxt_track *a, const struct fxt_track *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
 size_t fxt_tracks_find(const struct fxt_tracks *tracks, struct fxt_track track)
 {
 	size_t found = 0;
 
 	for (size_t i = 0; i < tracks->count; i++)
-		if (tracks->items[i].thread < track.thread ||
-		        (tracks->items[i].thread == track.thread && tracks->items[i].row <= track.row))
+		if (tracks_compare(&tracks->items[i], &track) <= 0)
 			found = i;
 	return found;
 }

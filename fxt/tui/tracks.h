@@ -1,5 +1,5 @@
 /*
- * The tracks of the timeline, one below the other. Each thread has one for its activity,
+ * The tracks of the timeline, one below the other: async spans, threads, counters. Each thread has one for its activity,
  * and one for each depth of its calls, as deep as any that was shown so far, so that tracks
  * do not jump about.
  */
@@ -8,11 +8,13 @@
 
 #include "window.h"
 
-/* A track; `row` is the depth of its calls, or FXT_TRACK_ACTIVITY: */
+/* A track of a thread; `row` is the depth of its calls, or FXT_TRACK_ACTIVITY. Of async spans
+ * and counters (said.h), `thread` is an index plus 1, and `row` is one of overlapping spans. */
 enum { FXT_TRACK_ACTIVITY = -1 };
 struct fxt_track {
 	uint32_t thread;
 	int row;
+	enum { FXT_TRACK_ASYNC = -1, FXT_TRACK_THREAD, FXT_TRACK_COUNTER } kind; /* in this order */
 };
 
 struct fxt_tracks {

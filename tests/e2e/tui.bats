@@ -433,6 +433,31 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	shows '^status 0\.$'
 }
 
+@test "timeline: async spans above the threads, and counters below them with their values" {
+	${CC:-cc} -O2 -pthread -I"$root/include" -o spans "$root/tests/programs/trace_h/spans.c"
+	fxtrun -o spans.fxt ./spans >printed
+	read -r spans _ others least most _ last <printed
+	opens 100 40 "fxt tui spans.fxt"
+	shows 'async|sleeps'
+	keys 3
+	shows '^request \[db\]'
+	shows '^request \[http\]'
+	# All of these overlap.
+	shows "^$spans async spans"
+	shows "^$((spans - 6)) more rows"
+	shows '^long  '
+	shows '^cache 0 double .*█'
+	keys G
+	shows '^cache 0 level +> .*█'
+	shows '^cache 0 level \[db\] of process [0-9]+$'
+	shows "^$spans samples, from $least to $most, $last at the right edge\$"
+	keys g
+	shows '^request .http.> '
+	shows '(, async|together)'
+	keys q
+	shows '^status 0\.$'
+}
+
 # A key pressed during that time is there before the reading begins.
 @test "Esc stops reading: the previous view is shown again and works" {
 	${CC:-cc} -shared -fPIC -o clock.so "$root/tests/programs/terminal/fast_clock.c"
