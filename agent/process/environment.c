@@ -24,7 +24,8 @@
 
 /* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is added. */
 static char preload[4096 + sizeof(PRELOAD)];
-static char session[256]; /* the path of the socket */
+static char session[256];      /* the path of the socket */
+static const char *agent_path; /* as the loader has it; NULL: not known yet */
 
 #define SMALLEST_PAGE 4096
 
@@ -62,15 +63,21 @@ static bool environment_begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-void agent_environment_prepare(const char *socket_path)
+void agent_environment_find_agent(void)
 {
 	Dl_info self;
 
-	if (!dladdr(preload, &self) || !self.dli_fname ||
-	        strlen(self.dli_fname) > sizeof(preload) - sizeof(PRELOAD) ||
+	if (!agent_path && dladdr(preload, &self))
+		agent_path = self.dli_fname;
+}
+
+void agent_environment_prepare(const char *socket_path)
+{
+	agent_environment_find_agent();
+	if (!agent_path || strlen(agent_path) > sizeof(preload) - sizeof(PRELOAD) ||
 	        strlen(socket_path) >= sizeof(session))
 		return;
-	strcpy(stpcpy(preload, PRELOAD), self.dli_fname);
+	strcpy(stpcpy(preload, PRELOAD), agent_path);
 	strcpy(session, socket_path);
 }
 

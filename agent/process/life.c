@@ -338,6 +338,7 @@ __attribute__((constructor(101))) static void life_start(int count, char **argum
 	/* At an attach the other threads are stopped, and may hold locks that these take. */
 	life_prepare();
 	life_register_handlers();
+	agent_environment_find_agent();
 }
 
 /* ---- late ---- */

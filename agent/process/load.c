@@ -6,6 +6,7 @@
 #include "load.h"
 #include "agent/base/attributes.h"
 #include "agent/base/self.h"
+#include "agent/base/symbols.h"
 #include "agent/hook/argument_plans.h"
 #include "agent/hook/sources.h"
 #include "agent/patch/entry_search.h"
@@ -75,11 +76,15 @@ EXPORT void __gmon_start__(void)
 		return;
 	/* Without the lock: at a program's start all its modules come here once more. */
 	id = agent_module_known_around(address);
-	if (id && load_was_examined(id))
+	if (id && load_was_examined(id) && !agent_is_late())
 		return;
 	mask = fxt_lock(&agent_engine.lock);
 	id = agent_module_around(address);
-	if (id && !load_was_examined(id)) {
+	if (id && load_was_examined(id)) {
+		/* At the attach the loader had not filled its slots yet. */
+		agent_module_describe(id, &module);
+		agent_redirect(&module);
+	} else if (id) {
 		agent_module_describe(id, &module);
 		load_note(&module);
 		agent_redirect(&module);

@@ -2,7 +2,7 @@
  * Loads the agent by dlopen(), attaches and detaches: late AGENT PLUGIN SOCKET...
  *
  * Attaches once to each socket. Meanwhile its threads make calls, some of them old threads
- * that are inside of calls, a thread is created, a plugin is loaded and a child is forked.
+ * that are inside of calls, a thread is created, a plugin is loaded, a child is forked and another executes this file.
  * Prints "SOCKET'S NUMBER FUNCTION CALLS" for each function and phase. Then compares its code
  * and slots, and those of its libraries, with those before.
  */
@@ -22,6 +22,9 @@
 
 #define THREADS 4
 #define ROUNDS  2000
+
+#define CHILD_CALLS 10
+#define IMAGE_CALLS 7
 
 #ifdef __clang__
 #define UNRECORDED __attribute__((no_instrument_function, patchable_function_entry(0), xray_never_instrument))
@@ -270,7 +273,7 @@ UNRECORDED static void require(int holds, const char *what)
 
 UNRECORDED static void in_child(void)
 {
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < CHILD_CALLS; i++)
 		leaf(i);
 	_exit(0);
 }
@@ -298,8 +301,14 @@ UNRECORDED static void phase(const char *plugin)
 	if (child == 0)
 		in_child();
 	require(child > 0 && waitpid(child, &status, 0) == child && status == 0, "fork");
+	child = fork();
+	if (child == 0) {
+		execl("/proc/self/exe", "late", "image", NULL);
+		_exit(1);
+	}
+	require(child > 0 && waitpid(child, &status, 0) == child && status == 0, "exec");
 	if (is_counting)
-		made[LEAF] += 10;
+		made[LEAF] += CHILD_CALLS + IMAGE_CALLS;
 	await_all();
 }
 
@@ -313,6 +322,11 @@ int main(int count_of_arguments, char **arguments)
 	detach_function *detach;
 	void *agent;
 
+	if (count_of_arguments == 2) { /* a child's image */
+		for (int i = 0; i < IMAGE_CALLS; i++)
+			leaf(i);
+		return getenv("LD_PRELOAD") || getenv("FXT_SOCKET");
+	}
 	signal(SIGUSR1, handled);
 	for (intptr_t i = 0; i < THREADS; i++)
 		require(pthread_create(&threads[i], NULL, worker, (void *)i) == 0, "pthread_create");
