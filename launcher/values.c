@@ -113,6 +113,20 @@ const char *fxt_value_muting_percent(const char *text, unsigned *percent)
 	return NULL;
 }
 
+size_t fxt_value_item_bytes(const char *list)
+{
+	size_t bytes = 0;
+	unsigned open = 0;
+
+	for (; list[bytes] && (open || !strchr(",;", list[bytes])); bytes++) {
+		if (strchr("(<", list[bytes]))
+			open++;
+		else if (open && strchr(")>", list[bytes]))
+			open--;
+	}
+	return bytes;
+}
+
 bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index)
 {

@@ -155,7 +155,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	trace.summary = run->summary;
 	fxt_say("%s", run->summary);
 	fxt_plans_end(&run->session.plans);
-	fxt_plans_say(&run->session.plans);
+	fxt_plans_say(&run->session.plans, &run->options);
 	if (run->options.patch && run->options.no_patch)
 		fxt_say("--patch: no functions are recorded: --no-patch leaves the programs' code as it is");
 	if (run->options.usdt_count && run->options.no_patch)

@@ -16,6 +16,7 @@
 #include "launcher/planning/argument_plan.h"
 #include "launcher/planning/plan.h"
 #include "launcher/planning/probe_plan.h"
+#include "launcher/values.h"
 #include "reader/trace/text.h"
 #include "symbolizer/demangle.h"
 
@@ -50,7 +51,7 @@ static bool plans_choose(const char *patterns, const char *path, bool is_program
 	if (!*patterns)
 		return is_program;
 	for (;;) {
-		size_t bytes = strcspn(patterns, ",");
+		size_t bytes = fxt_value_item_bytes(patterns);
 
 		if (bytes < sizeof(pattern)) {
 			memcpy(pattern, patterns, bytes);
@@ -112,8 +113,8 @@ static const char *plans_make_patches(struct fxt_planned_file *file, Elf *elf, b
 	return why;
 }
 
-static const char *plans_make_arguments(struct fxt_planned_file *file, Elf *elf, const char *path,
-        const struct fxt_argument_requests *requests)
+static const char *plans_make_arguments(
+        struct fxt_planned_file *file, Elf *elf, const char *path, struct fxt_argument_requests *requests)
 {
 	struct fxt_argument_plan *plan = NULL;
 	size_t bytes;
@@ -372,62 +373,6 @@ void fxt_plans_end(struct fxt_plans *plans)
 	pthread_mutex_unlock(&plans->mutex);
 	pthread_join(plans->thread, NULL);
 	plans->is_running = false;
-}
-
-static bool plans_have_probes(const struct fxt_plans *plans)
-{
-	for (size_t i = 0; i < plans->count; i++)
-		if (plans->files[i].probes && *plans->files[i].probes)
-			return true;
-	return false;
-}
-
-/* Lists the probes that exist, if none of them is wanted. */
-static void plans_say_probes(const struct fxt_plans *plans)
-{
-	size_t probed = 0, asked = 0;
-
-	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
-		asked += f->kind == FXT_PLAN_PROBES;
-		probed += f->kind == FXT_PLAN_PROBES && f->can_be_planned;
-	}
-	if (!asked || probed)
-		return;
-	fxt_say("--usdt: no probe is recorded; the programs have %s",
-	        plans_have_probes(plans) ? "these:" : "none");
-	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++)
-		if (f->probes && *f->probes)
-			fxt_say("--usdt: in %s: %s", f->name, f->probes);
-}
-
-void fxt_plans_say(const struct fxt_plans *plans)
-{
-	char reasons[512] = "", name[64];
-	uint32_t count = 0, left_out[FXT_PLAN_OBSTACLES] = {0}, sum = 0;
-	size_t files = 0, at = 0;
-	const char *one = "";
-
-	plans_say_probes(plans);
-	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
-		if (!f->can_be_planned || f->kind != FXT_PLAN_PATCHES)
-			continue;
-		one = f->name;
-		count += f->count;
-		files++;
-		for (unsigned i = 0; i < FXT_PLAN_OBSTACLES; i++)
-			left_out[i] += f->left_out[i];
-	}
-	for (unsigned i = 0; i < FXT_PLAN_OBSTACLES; i++) {
-		if (!left_out[i] || i == FXT_PLAN_PART || i == FXT_PLAN_SPECIAL)
-			continue;
-		sum += left_out[i];
-		at += (size_t)snprintf(reasons + at, sizeof(reasons) - at, "%s%u %s", at ? ", " : "",
-		        left_out[i], fxt_plan_obstacle_text((enum fxt_plan_obstacle)i));
-	}
-	snprintf(name, sizeof(name), "%zu files", files);
-	if (sum)
-		fxt_say("--patch: %u of %u function%s of %s %s left out: %s", sum, count + sum,
-		        fxt_plural(count + sum), files == 1 ? one : name, sum == 1 ? "is" : "are", reasons);
 }
 
 void fxt_plans_close(struct fxt_plans *plans)

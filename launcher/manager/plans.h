@@ -62,8 +62,9 @@ void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
 /* Ends the thread. It answers waiting requests first. */
 void fxt_plans_end(struct fxt_plans *plans);
 
-/* Writes a line if functions are not recorded: how many, and why. After the end. */
-void fxt_plans_say(const struct fxt_plans *plans);
+/* Writes a line if functions are not recorded: how many, and why. Also one for each pattern
+ * of --args, --returns, --usdt and --patch without a match. After the end. */
+void fxt_plans_say(const struct fxt_plans *plans, const struct fxt_options *options);
 
 /* Ends the thread, and frees all. */
 void fxt_plans_close(struct fxt_plans *plans);

@@ -35,7 +35,7 @@ struct item {
 };
 
 struct making {
-	const struct fxt_argument_requests *requests;
+	struct fxt_argument_requests *requests;
 	struct fxt_elf files;
 	struct fxt_symbols symbols;
 	struct item *items;
@@ -172,17 +172,18 @@ static void making_read_symbols(struct making *m, const char *path)
 		const char *readable = making_readable(m, symbol->name);
 
 		for (size_t n = 0; n < m->requests->count; n++) {
-			const struct fxt_argument_request *r = &m->requests->list[n];
+			struct fxt_argument_request *r = &m->requests->list[n];
 			const struct fxt_prototype *prototype;
 
-			if ((!r->count && !is_c_library) ||
-			        !fxt_argument_request_matches(r, symbol->name, readable))
+			if (!fxt_argument_request_matches(r, symbol->name, readable))
 				continue;
+			r->has_values |= r->count > 0;
 			for (size_t v = 0; v < r->count; v++)
 				making_add(m, symbol->address, BY_HAND, r->by_hand[v], r->names[v]);
 			prototype = is_c_library && !r->count ? fxt_prototype_find(symbol->name) : NULL;
 			if (prototype)
 				making_add_prototype(m, r, prototype, symbol->address);
+			r->has_values |= prototype != NULL;
 		}
 	}
 }
@@ -460,7 +461,7 @@ static int making_read_function(Dwarf_Die *die, void *context)
 	linkage = function_linkage_name(die);
 	readable = making_readable(m, linkage);
 	for (size_t i = 0; i < m->requests->count; i++) {
-		const struct fxt_argument_request *r = &m->requests->list[i];
+		struct fxt_argument_request *r = &m->requests->list[i];
 
 		if (r->count || !fxt_argument_request_matches(r, linkage ? linkage : name, readable))
 			continue;
@@ -469,6 +470,7 @@ static int making_read_function(Dwarf_Die *die, void *context)
 			function_read_parameters(&f);
 			is_read = true;
 		}
+		r->has_values = true;
 		if (r->wants_arguments)
 			making_add_parameters(m, &f, r);
 		if (r->wants_result)
@@ -600,7 +602,7 @@ static void making_open(struct making *m, Elf *elf, const char *path)
 		making_read_debug_information(m, fxt_elf_sources(&m->files, build_id)->dwarf);
 }
 
-const char *fxt_argument_plan_make(Elf *elf, const char *path, const struct fxt_argument_requests *requests,
+const char *fxt_argument_plan_make(Elf *elf, const char *path, struct fxt_argument_requests *requests,
         struct fxt_argument_plan **plan, size_t *bytes)
 {
 	struct making *m = calloc(1, sizeof(*m));

@@ -17,9 +17,10 @@
 /*
  * Makes the plan of a file. `path` is the file's name, for the search of its debug file.
  * Takes `elf` over. Returns NULL, or the reason for no plan as half a sentence. A file
- * without any such function has a plan without calls. The caller frees the plan.
+ * without any such function has a plan without calls. The caller frees the plan. Notes in
+ * the requests which of them matched.
  */
-const char *fxt_argument_plan_make(Elf *elf, const char *path, const struct fxt_argument_requests *requests,
+const char *fxt_argument_plan_make(Elf *elf, const char *path, struct fxt_argument_requests *requests,
         struct fxt_argument_plan **plan, size_t *bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "launcher/values.h"
 
 #define GENERAL_ARGUMENTS 6
 #define VECTOR_ARGUMENTS  8
@@ -159,8 +160,10 @@ static const char *requests_add_item(
 	}
 	requests->list = list;
 	r = &list[requests->count++];
-	*r = (struct fxt_argument_request){
-	        .pattern = item, .wants_result = for_results, .wants_arguments = !for_results};
+	*r = (struct fxt_argument_request){.pattern = item,
+	        .wants_result = for_results,
+	        .wants_arguments = !for_results,
+	        .is_of_results = for_results};
 	mark = strchr(item, '@');
 	colon = mark ? NULL : requests_colon(item);
 	if (mark) {
@@ -177,6 +180,7 @@ static const char *requests_add_item(
 	}
 	if (!wrong && !*item)
 		wrong = "has an empty item";
+	r->nearest = fxt_nearest(fxt_span(item));
 	return wrong;
 }
 
@@ -184,18 +188,9 @@ const char *fxt_argument_requests_add(
         struct fxt_argument_requests *requests, const char *text, bool for_results)
 {
 	for (;;) {
-		/* A comma inside the brackets of C++ is part of a name. */
-		size_t bytes = 0;
-		unsigned open = 0;
-		const char *wrong;
+		size_t bytes = fxt_value_item_bytes(text);
+		const char *wrong = requests_add_item(requests, text, bytes, for_results);
 
-		for (; text[bytes] && (open || !strchr(",;", text[bytes])); bytes++) {
-			if (strchr("(<", text[bytes]))
-				open++;
-			else if (open && strchr(")>", text[bytes]))
-				open--;
-		}
-		wrong = requests_add_item(requests, text, bytes, for_results);
 		if (wrong || !text[bytes])
 			return wrong;
 		text += bytes + 1;
@@ -214,22 +209,39 @@ void fxt_argument_requests_free(struct fxt_argument_requests *requests)
 	*requests = (struct fxt_argument_requests){0};
 }
 
-bool fxt_argument_request_matches(
-        const struct fxt_argument_request *request, const char *symbol, const char *readable)
+/* Whether a pattern matches a name of C++ without its parameters. */
+static bool request_matches_beginning(const char *pattern, const char *readable)
 {
 	char name[1024];
-	size_t bytes;
+	size_t bytes = strcspn(readable, "(");
 
-	if (symbol && fnmatch(request->pattern, symbol, 0) == 0)
-		return true;
-	if (!readable)
-		return false;
-	bytes = strcspn(readable, "(");
-	if (fnmatch(request->pattern, readable, 0) == 0)
-		return true;
 	if (bytes >= sizeof(name))
 		return false;
 	memcpy(name, readable, bytes);
 	name[bytes] = 0;
-	return fnmatch(request->pattern, name, 0) == 0;
+	return fnmatch(pattern, name, 0) == 0;
+}
+
+static void request_consider(struct fxt_argument_request *request, const char *name)
+{
+	struct fxt_span candidate = {name, strcspn(name, "(")};
+
+	fxt_nearest_consider(&request->nearest, candidate);
+	if (request->nearest.best.data != name)
+		return;
+	memcpy(request->near, name, candidate.bytes); /* at most 64, as all candidates */
+	request->near[candidate.bytes] = 0;
+	request->nearest.best.data = request->near;
+}
+
+bool fxt_argument_request_matches(
+        struct fxt_argument_request *request, const char *symbol, const char *readable)
+{
+	if ((symbol && fnmatch(request->pattern, symbol, 0) == 0) ||
+	        (readable && (fnmatch(request->pattern, readable, 0) == 0 ||
+	                             request_matches_beginning(request->pattern, readable))))
+		return request->has_matched = true;
+	if (!request->has_matched && (readable || symbol) && !strpbrk(request->pattern, "*?["))
+		request_consider(request, readable ? readable : symbol);
+	return false;
 }

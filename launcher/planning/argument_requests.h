@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "reader/slices/nearest.h"
 #include "writer/shared/argument_plan.h"
 
 struct fxt_argument_request {
@@ -23,6 +24,11 @@ struct fxt_argument_request {
 	struct fxt_planned_value *by_hand; /* `name` is not set */
 	char (*names)[16];                 /* the names of these values: arg1 */
 	size_t count;
+	bool is_of_results; /* it is an item of --returns */
+	/* what the functions of all files so far say of it */
+	bool has_matched, has_values;
+	struct fxt_nearest nearest;
+	char near[65]; /* the name that is nearest to the pattern; empty: none is near */
 };
 
 struct fxt_argument_requests {
@@ -38,9 +44,10 @@ const char *fxt_argument_requests_add(
 void fxt_argument_requests_free(struct fxt_argument_requests *requests);
 
 /* Whether a request's pattern matches a function, by one of its names: the symbol, or, for
- * C++, the name with or without its parameters. `readable` may be NULL. */
+ * C++, the name with or without its parameters. `readable` may be NULL. Notes a match, and
+ * otherwise the name nearest to the pattern. */
 bool fxt_argument_request_matches(
-        const struct fxt_argument_request *request, const char *symbol, const char *readable);
+        struct fxt_argument_request *request, const char *symbol, const char *readable);
 
 /* Reads a type by hand, such as i32. False: there is no such type. */
 bool fxt_argument_type_read(const char *text, struct fxt_planned_value *value);

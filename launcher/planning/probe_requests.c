@@ -4,17 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ITEM_BYTES 256
+#include "launcher/values.h"
 
 /* ---- what the user wants ---- */
 
-/* Copies the next item of a list. False: there is none, or it is too long. */
-static bool request_next(const char **list, char item[ITEM_BYTES])
+bool fxt_probe_request_next(const char **list, char item[FXT_PROBE_ITEM_BYTES])
 {
-	size_t bytes = strcspn(*list, ",");
+	size_t bytes = fxt_value_item_bytes(*list);
 
-	if (!bytes || bytes >= ITEM_BYTES)
+	if (!bytes || bytes >= FXT_PROBE_ITEM_BYTES)
 		return false;
 	memcpy(item, *list, bytes);
 	item[bytes] = 0;
@@ -62,13 +60,13 @@ static bool request_split(char *item, const char **provider, const char **name, 
 const char *fxt_probe_request_check(const char *value)
 {
 	const char *provider, *name;
-	char item[ITEM_BYTES];
+	char item[FXT_PROBE_ITEM_BYTES];
 	unsigned texts;
 
 	if (strcmp(value, "list") == 0)
 		return NULL;
 	do {
-		if (!request_next(&value, item) || !request_split(item, &provider, &name, &texts))
+		if (!fxt_probe_request_next(&value, item) || !request_split(item, &provider, &name, &texts))
 			return "must be list, or PROVIDER:PROBE with * and ?, and @argN/s for an argument "
 			       "that is a text, as in postgresql:query__start@arg1/s";
 	} while (*value);
@@ -83,10 +81,10 @@ bool fxt_probe_is_wanted(
 	*texts = 0;
 	for (unsigned i = 0; i < count; i++) {
 		const char *list = values[i], *of, *probe;
-		char item[ITEM_BYTES];
+		char item[FXT_PROBE_ITEM_BYTES];
 		unsigned more;
 
-		while (request_next(&list, item))
+		while (fxt_probe_request_next(&list, item))
 			if (request_split(item, &of, &probe, &more) && fnmatch(of, provider, 0) == 0 &&
 			        fnmatch(probe, name, 0) == 0) {
 				is_wanted = true;

@@ -15,6 +15,12 @@
 /* Checks the value of one --usdt. Returns NULL, or half a sentence about what is wrong. */
 const char *fxt_probe_request_check(const char *value);
 
+#define FXT_PROBE_ITEM_BYTES 256
+
+/* Copies the next item of a value, and steps over it. False: there is none, or it is too
+ * long. */
+bool fxt_probe_request_next(const char **list, char item[FXT_PROBE_ITEM_BYTES]);
+
 /* Whether one of the values wants a probe. Stores the arguments that the user calls texts
  * as bits of `texts`, bit 0 for the first one. */
 bool fxt_probe_is_wanted(

@@ -185,3 +185,18 @@ members='handle:r->path,handle:r->inner.name,handle:r->inner.weight,handle:r->co
 	recorded --args='first@arg1/x64,arg70/x64'
 	arguments | grep '^"first" {arg1=pointer:0x[0-9a-f]*, arg70="?"}'
 }
+
+@test "a pattern without a match is named at the end, with the name that it may mean" {
+	with gcc values.c -O1 $entries
+	recorded --args='gret,add,zzzzzzzzzz*' --returns=nothin
+	grep -qx 'fxtrun: --args=gret matches no function of the programs; is it greet?' errors
+	grep -qx 'fxtrun: --args=zzzzzzzzzz\* matches no function of the programs' errors
+	grep -qx 'fxtrun: --returns=nothin matches no function of the programs; is it nothing?' errors
+	[ "$(grep -c 'matches no' errors)" = 3 ]
+	recorded --patch='program,zzzz*.so' --args=add
+	[ "$(grep 'matches no' errors)" = 'fxtrun: --patch=zzzz*.so matches no module of the programs' ]
+	# The types are known from debug information alone.
+	strip --strip-debug program
+	recorded --args=add
+	[ "$(grep -c 'fxtrun: --args=add: no debug information has the types' errors)" = 1 ]
+}

@@ -105,6 +105,9 @@ recorded_as_printed()
 	fxtrun --heap=off --usdt='plugin:c?ll' -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
 	said counts x.fxt >counts
 	diff counts <(printf 'instant\tplugin\tcall\t15\n')
+	[ "$(grep -c 'matches no' err)" = 0 ]
+	fxtrun --heap=off --usdt='plugin:c?ll,nothing:*' -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
+	[ "$(grep 'matches no' err)" = 'fxtrun: --usdt=nothing:* matches no probe of the programs; --usdt=list lists them' ]
 	fxtrun --heap=off --usdt='nothing:*' -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
 	grep "no probe is recorded; the programs have these:" err
 	grep "in life: unit:guarded, unit:tick" err
@@ -146,6 +149,9 @@ recorded_as_printed()
 	fxtrun --heap=off --usdt='*:*' --categories=plugin -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
 	said counts x.fxt >counts
 	diff counts <(printf 'instant\tplugin\tcall\t15\n')
+	[ "$(grep -c 'matches no' err)" = 0 ]
+	fxtrun --heap=off --usdt='plugin:c?ll,nothing:*' -o x.fxt "$BATS_FILE_TMPDIR/life" "$BATS_FILE_TMPDIR/plugged.so" 1 10 2>err
+	[ "$(grep 'matches no' err)" = 'fxtrun: --usdt=nothing:* matches no probe of the programs; --usdt=list lists them' ]
 }
 
 @test "static variables of one name in two sources: a probe has the right one, or \"?\"" {
