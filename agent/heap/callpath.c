@@ -145,9 +145,14 @@ static void index_insert(struct node_index *index, uint64_t hash, uint64_t numbe
 	store_release(&index->entries[at], (hash & ~NUMBER_MASK) | number);
 }
 
+static uint64_t index_bytes(uint64_t entries)
+{
+	return sizeof(struct node_index) + entries * sizeof(uint64_t);
+}
+
 static struct node_index *index_create(uint64_t entries)
 {
-	uint64_t bytes = sizeof(struct node_index) + entries * sizeof(uint64_t);
+	uint64_t bytes = index_bytes(entries);
 	struct fxt_reserve reserve = {.memory = fxt_reserve_map(bytes), .entry_bytes = bytes};
 
 	if (!reserve.memory)
@@ -346,8 +351,22 @@ void agent_paths_forget(void)
 		node_index->mask = index_mask;
 }
 
+/* After a detach (agent/process/attach.h): the tables stay mapped. */
+static bool paths_prepare_again(void)
+{
+	fxt_reserve_wipe(nodes, NODES * sizeof(*nodes));
+	fxt_reserve_wipe(node_index, index_bytes(index_mask + 1));
+	fxt_reserve_wipe(agent_heap_threads, FXT_SLOTS * sizeof(*agent_heap_threads));
+	agent_paths_forget();
+	return true;
+}
+
 bool agent_paths_prepare(void)
 {
+	static bool is_prepared;
+
+	if (is_prepared)
+		return paths_prepare_again();
 	nodes = fxt_reserve_map(NODES * sizeof(*nodes));
 	nodes_reserve = (struct fxt_reserve){.memory = nodes, .entry_bytes = sizeof(*nodes)};
 	node_index = index_create(INDEX_FIRST_ENTRIES);
@@ -359,5 +378,6 @@ bool agent_paths_prepare(void)
 	powers[0] = 1;
 	for (unsigned i = 1; i < AGENT_WALK_MAX; i++)
 		powers[i] = powers[i - 1] * FACTOR;
+	is_prepared = true;
 	return true;
 }

@@ -15,6 +15,10 @@ bool agent_sample_prepare(void)
 {
 	size_t bytes = LINES * sizeof(*lines);
 
+	if (lines) { /* before a detach (agent/process/attach.h) */
+		sys_advise(lines, bytes, MADV_DONTNEED);
+		return true;
+	}
 	lines = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (lines)
 		sys_advise(lines, bytes, MADV_WIPEONFORK);
