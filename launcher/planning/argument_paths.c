@@ -30,11 +30,6 @@ static bool path_load(struct path *p)
 	return true;
 }
 
-static bool path_is_record(int tag)
-{
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
-}
-
 /* Finds the member of that name, and its distance from the record's beginning. Records
  * without a name and base classes count as parts of the record. */
 static bool path_find_member(
@@ -61,7 +56,7 @@ static bool path_find_member(
 			*inside = (int64_t)at;
 			return true;
 		}
-		if ((tag == DW_TAG_inheritance || !is) && path_is_record(fxt_type_of(&child, &part)) &&
+		if ((tag == DW_TAG_inheritance || !is) && fxt_type_is_record(fxt_type_of(&child, &part)) &&
 		        path_find_member(&part, name, bytes, member, inside, deep + 1)) {
 			*inside += (int64_t)at;
 			return true;
@@ -88,7 +83,7 @@ static bool path_follow(struct path *p, const char **text, Dwarf_Die *type, int 
 		*tag = fxt_type_of(type, &target);
 		p->is_address = true;
 	}
-	if (!path_is_record(*tag) || !p->is_address ||
+	if (!fxt_type_is_record(*tag) || !p->is_address ||
 	        !path_find_member(&target, name, bytes, &member, &inside, 0))
 		return false;
 	p->inside += inside;
@@ -123,7 +118,7 @@ static bool path_end(struct path *p, Dwarf_Die *type, int tag)
 	}
 	if (!fxt_type_is_shown(type, tag, v))
 		return false;
-	if (path_is_record(tag)) { /* a std::string */
+	if (fxt_type_is_record(tag)) { /* a std::string */
 		v->last = (int32_t)p->inside;
 		return p->is_address;
 	}

@@ -3,14 +3,12 @@
 #include "argument_places.h"
 #include <dwarf.h>
 #include <string.h>
+#include "arch.h"
 
 #define NAMES_DEEP   32 /* names of names of a type */
 #define STRUCTS_DEEP 8  /* structures in structures, of at most 16 bytes */
 
-static const uint8_t general_registers[] = {5, 4, 1, 2, 8, 9}; /* rdi, rsi, rdx, rcx, r8, r9 */
-
-#define GENERAL (sizeof(general_registers))
-#define VECTOR  8
+#define VECTOR 8
 
 /* ---- types ---- */
 
@@ -47,7 +45,7 @@ static bool type_is_address(int tag)
 	       tag == DW_TAG_rvalue_reference_type;
 }
 
-static bool type_is_record(int tag)
+bool fxt_type_is_record(int tag)
 {
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
@@ -75,7 +73,8 @@ static bool type_is_named(Dwarf_Die *type, const char *beginning)
 /* libstdc++'s; libc++'s has 24 bytes, and another layout. */
 static bool type_is_string(Dwarf_Die *type, int tag)
 {
-	return type_is_record(tag) && fxt_type_bytes(type) == 32 && type_is_named(type, "basic_string<char,");
+	return fxt_type_is_record(tag) && fxt_type_bytes(type) == 32 &&
+	       type_is_named(type, "basic_string<char,");
 }
 
 static bool type_show_base(Dwarf_Die *type, uint64_t bytes, struct fxt_planned_value *value)
@@ -211,7 +210,7 @@ static void class_of_part(Dwarf_Die *type, int tag, uint64_t offset, enum abi_cl
 
 	if (deep > STRUCTS_DEEP || offset + bytes > 16) {
 		words[0] = CLASS_UNKNOWN;
-	} else if (type_is_record(tag)) {
+	} else if (fxt_type_is_record(tag)) {
 		class_of_members(type, offset, words, deep);
 	} else if (tag == DW_TAG_array_type) {
 		of = fxt_type_of(type, &element);
@@ -261,7 +260,7 @@ static void class_of(Dwarf_Die *type, int tag, enum abi_class words[2], bool *by
 	*by_address = false;
 	if (!tag) {
 		words[0] = CLASS_UNKNOWN;
-	} else if (type_is_record(tag)) {
+	} else if (fxt_type_is_record(tag)) {
 		words[0] = class_by_address(type, by_address);
 		if (*by_address)
 			words[0] = CLASS_GENERAL;
@@ -291,7 +290,7 @@ static bool class_is_wide(Dwarf_Die *type, int tag, unsigned deep)
 	if (tag == DW_TAG_array_type)
 		return dwarf_hasattr_integrate(type, DW_AT_GNU_vector) ||
 		       class_is_wide(&part, fxt_type_of(type, &part), deep + 1);
-	if (!type_is_record(tag))
+	if (!fxt_type_is_record(tag))
 		return !tag || fxt_type_bytes(type) > 8;
 	if (dwarf_hasattr(type, DW_AT_alignment))
 		return true;
@@ -318,7 +317,7 @@ struct fxt_argument_registers fxt_registers_begin(Dwarf_Die *result, int tag)
 	class_of(result, tag, words, &by_address);
 	registers.is_certain = words[0] != CLASS_UNKNOWN;
 	/* The caller passes where the result is to be stored. */
-	registers.general = by_address || (words[0] == CLASS_MEMORY && type_is_record(tag));
+	registers.general = by_address || (words[0] == CLASS_MEMORY && fxt_type_is_record(tag));
 	return registers;
 }
 
@@ -341,11 +340,11 @@ void fxt_registers_take(struct fxt_argument_registers *registers, Dwarf_Die *typ
 	}
 	if (*by_address)
 		bytes = 8;
-	if (words[0] == CLASS_MEMORY || registers->general + general > GENERAL ||
+	if (words[0] == CLASS_MEMORY || registers->general + general > ARCH_ARGUMENT_REGISTERS ||
 	        registers->vector + vector > VECTOR) {
 		if (tag == DW_TAG_base_type && bytes == 16)
 			registers->stack = (registers->stack + 15) & ~UINT64_C(15);
-		else if (type_is_record(tag) && !*by_address && class_is_wide(type, tag, 0))
+		else if (fxt_type_is_record(tag) && !*by_address && class_is_wide(type, tag, 0))
 			registers->is_certain = false;
 		value->source = registers->is_certain ? FXT_VALUE_STACK : FXT_VALUE_NOWHERE;
 		value->offset = (int32_t)registers->stack;
@@ -357,7 +356,7 @@ void fxt_registers_take(struct fxt_argument_registers *registers, Dwarf_Die *typ
 	if (general + vector == 1) {
 		value->source = general ? FXT_VALUE_GENERAL : FXT_VALUE_VECTOR;
 		value->number =
-		        (uint8_t)(general ? general_registers[registers->general] : registers->vector);
+		        (uint8_t)(general ? arch_argument_register(registers->general) : registers->vector);
 	}
 	registers->general += general;
 	registers->vector += vector;
@@ -372,7 +371,7 @@ void fxt_result_place(Dwarf_Die *type, int tag, struct fxt_planned_value *value)
 	value->number = 0; /* rax, xmm0 */
 	value->source = words[1] != CLASS_NONE     ? FXT_VALUE_NOWHERE
 	                : words[0] == CLASS_VECTOR ? FXT_VALUE_VECTOR
-	                : words[0] == CLASS_GENERAL || (by_address && type_is_record(tag))
+	                : words[0] == CLASS_GENERAL || (by_address && fxt_type_is_record(tag))
 	                        ? FXT_VALUE_GENERAL
 	                        : FXT_VALUE_NOWHERE;
 }

@@ -16,6 +16,9 @@ int fxt_type_of(Dwarf_Die *die, Dwarf_Die *type);
 /* The bytes of a type; 0: not known. */
 uint64_t fxt_type_bytes(Dwarf_Die *type);
 
+/* Whether a type with that tag has members. */
+bool fxt_type_is_record(int tag);
+
 /* Sets `type` and `bytes` of a value of that type, by which it is shown. False: it is shown
  * as "?". */
 bool fxt_type_is_shown(Dwarf_Die *type, int tag, struct fxt_planned_value *value);

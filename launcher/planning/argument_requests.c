@@ -3,13 +3,10 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arch.h"
 #include "launcher/values.h"
 
-#define GENERAL_ARGUMENTS 6
-#define VECTOR_ARGUMENTS  8
-
-/* The registers of arguments, by DWARF's numbers: rdi, rsi, rdx, rcx, r8, r9. */
-static const uint8_t general_registers[GENERAL_ARGUMENTS] = {5, 4, 1, 2, 8, 9};
+#define VECTOR_ARGUMENTS 8
 
 /* ---- values by hand ---- */
 
@@ -93,14 +90,14 @@ static const char *requests_add_by_hand(struct fxt_argument_request *r, const ch
 			return "has a floating argument beyond fparg8";
 	} else {
 		number = requests_number(&at, "arg");
-		if (number > GENERAL_ARGUMENTS + 64)
+		if (number > ARCH_ARGUMENT_REGISTERS + 64)
 			return "has an argument beyond arg70";
-		if (number <= GENERAL_ARGUMENTS) {
+		if (number <= ARCH_ARGUMENT_REGISTERS) {
 			value.source = FXT_VALUE_GENERAL;
-			value.number = general_registers[number - 1];
+			value.number = arch_argument_register((unsigned)number - 1);
 		} else {
 			value.source = FXT_VALUE_STACK;
-			value.offset = (int32_t)(number - GENERAL_ARGUMENTS - 1) * 8;
+			value.offset = (int32_t)(number - ARCH_ARGUMENT_REGISTERS - 1) * 8;
 			value.steps = 1;
 		}
 	}
