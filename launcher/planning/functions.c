@@ -3,7 +3,6 @@
 #include "functions.h"
 #include "arch.h"
 #include <dwarf.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,12 +96,14 @@ const uint8_t *fxt_code_at(const struct fxt_file_functions *f, uint64_t address,
 
 /* ---- symbols ---- */
 
-static void functions_read_symbols(struct collected *c, Elf *elf)
+void fxt_file_symbols_each(
+        Elf *elf, bool (*found)(void *context, const GElf_Sym *symbol, const char *name), void *context)
 {
 	Elf_Scn *section = NULL;
 
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
+		GElf_Sym symbol;
 		Elf_Data *data;
 
 		if (!gelf_getshdr(section, &header) ||
@@ -110,20 +111,25 @@ static void functions_read_symbols(struct collected *c, Elf *elf)
 		        !header.sh_entsize || !(data = elf_getdata(section, NULL)))
 			continue;
 		for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
-			GElf_Sym symbol;
-			unsigned type;
-
 			if (!gelf_getsym(data, (int)i, &symbol))
 				break;
-			type = GELF_ST_TYPE(symbol.st_info);
-			if (symbol.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
-				continue;
-			functions_add(c, (struct fxt_file_function){.start = symbol.st_value,
-			                         .end = symbol.st_value + symbol.st_size,
-			                         .name = elf_strptr(elf, header.sh_link, symbol.st_name),
-			                         .is_resolver = type == STT_GNU_IFUNC});
+			if (symbol.st_shndx != SHN_UNDEF &&
+			        !found(context, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name)))
+				return;
 		}
 	}
+}
+
+static bool functions_add_symbol(void *collected, const GElf_Sym *symbol, const char *name)
+{
+	unsigned type = GELF_ST_TYPE(symbol->st_info);
+
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		functions_add(collected, (struct fxt_file_function){.start = symbol->st_value,
+		                                 .end = symbol->st_value + symbol->st_size,
+		                                 .name = name,
+		                                 .is_resolver = type == STT_GNU_IFUNC});
+	return true;
 }
 
 /* ---- the unwind table ---- */
@@ -259,7 +265,7 @@ const char *fxt_file_functions_read(struct fxt_file_functions *f, Elf *elf)
 	why = functions_read_code(f, elf);
 	if (why)
 		return why;
-	functions_read_symbols(&collected, elf);
+	fxt_file_symbols_each(elf, functions_add_symbol, &collected);
 	cfi = dwarf_getcfi_elf(elf);
 	if (cfi) {
 		fxt_unwind_entries_each(

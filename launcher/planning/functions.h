@@ -6,6 +6,7 @@
 #define FXT_LAUNCHER_PLANNING_FUNCTIONS_H
 
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,10 @@ struct fxt_file_functions {
 const char *fxt_file_functions_read(struct fxt_file_functions *functions, Elf *elf);
 
 void fxt_file_functions_free(struct fxt_file_functions *functions);
+
+/* Calls `found` for each symbol that the file defines, until it returns false. */
+void fxt_file_symbols_each(
+        Elf *elf, bool (*found)(void *context, const GElf_Sym *symbol, const char *name), void *context);
 
 /* Calls `found` for each entry of the unwind table: where its function starts, and where the
  * entry is. */

@@ -1,10 +1,10 @@
 /* Reads the arguments of probes (probe_operands.h). */
 #include "probe_operands.h"
-#include <gelf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "functions.h"
 
 /* ---- registers ---- */
 
@@ -39,40 +39,34 @@ static uint8_t register_number(const char *name, uint8_t *shift)
 
 /* ---- symbols ---- */
 
-/* Finds the address of the symbol of that name. False: there is none, or several symbols
- * have the name, as static variables of different sources may. */
-static bool symbol_find(Elf *elf, const char *name, uint64_t *address, bool *is_of_thread)
+struct wanted_symbol {
+	const char *name;
+	uint64_t address;
+	bool is_found, is_of_thread, is_ambiguous;
+};
+
+static bool symbol_compare(void *wanted, const GElf_Sym *symbol, const char *name)
 {
-	Elf_Scn *section = NULL;
-	bool is_found = false;
+	struct wanted_symbol *w = wanted;
 
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		Elf_Data *data;
+	if (!name || strcmp(name, w->name) != 0)
+		return true;
+	w->is_ambiguous = w->is_found && w->address != symbol->st_value;
+	w->is_found = true;
+	w->address = symbol->st_value;
+	w->is_of_thread = GELF_ST_TYPE(symbol->st_info) == STT_TLS;
+	return !w->is_ambiguous;
+}
 
-		if (!gelf_getshdr(section, &header) ||
-		        (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
-		        !header.sh_entsize || !(data = elf_getdata(section, NULL)))
-			continue;
-		for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
-			GElf_Sym symbol;
-			const char *its;
+/* Finds the address of the symbol of that name. False: there is none outside of the threads'
+ * memory, or several symbols have the name, as static variables of different sources may. */
+static bool symbol_find(Elf *elf, const char *name, uint64_t *address)
+{
+	struct wanted_symbol wanted = {.name = name};
 
-			if (!gelf_getsym(data, (int)i, &symbol))
-				break;
-			if (symbol.st_shndx == SHN_UNDEF)
-				continue;
-			its = elf_strptr(elf, header.sh_link, symbol.st_name);
-			if (!its || strcmp(its, name) != 0)
-				continue;
-			if (is_found && *address != symbol.st_value)
-				return false;
-			is_found = true;
-			*address = symbol.st_value;
-			*is_of_thread = GELF_ST_TYPE(symbol.st_info) == STT_TLS;
-		}
-	}
-	return is_found;
+	fxt_file_symbols_each(elf, symbol_compare, &wanted);
+	*address = wanted.address;
+	return wanted.is_found && !wanted.is_ambiguous && !wanted.is_of_thread;
 }
 
 /* Reads a sum of numbers and of at most one symbol, such as 8+counter or counter-4. */
@@ -81,7 +75,7 @@ static bool operand_read_sum(Elf *elf, char *text, int64_t *value, bool *has_sym
 	*value = 0;
 	*has_symbol = false;
 	while (*text) {
-		bool is_minus = *text == '-', is_of_thread = false;
+		bool is_minus = *text == '-';
 		uint64_t address = 0;
 		char *end, kept;
 
@@ -99,7 +93,7 @@ static bool operand_read_sum(Elf *elf, char *text, int64_t *value, bool *has_sym
 		end = text + strcspn(text, "+-");
 		kept = *end;
 		*end = 0;
-		if (!symbol_find(elf, text, &address, &is_of_thread) || is_of_thread)
+		if (!symbol_find(elf, text, &address))
 			return false;
 		*end = kept;
 		*value += (int64_t)address;
