@@ -179,6 +179,8 @@ every_events()
 	for compiler in "${CC:-cc}" "${CXX:-c++} -x c++"; do
 		$compiler -Wall -Wextra -Werror -I"$root/include" -o markers "$root/tests/programs/trace_h/markers.c"
 		fxtrun --heap=off -o markers.fxt ./markers
+		fxt check markers.fxt
+		fxt dump markers.fxt | grep -q 'name="nvtx thread"'
 		said events markers.fxt | sed -E 's/^(async .*\trange)\t[0-9]+/\1/' | sort >recorded
 		sort <<-'END' | diff - recorded
 			async begin	nvtx	range	message=string:far
@@ -186,6 +188,9 @@ every_events()
 			async end	nvtx	range
 			async end	tracy	load	1
 			begin	nvtx	range	message=string:from a variable
+			complete	tracy	coloured
+			complete	tracy	coloured
+			complete	tracy	coloured
 			complete	tracy	inner
 			complete	tracy	zone
 			counter	tracy	queue	0	value=int32:2

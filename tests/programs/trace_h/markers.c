@@ -8,6 +8,11 @@ static int zone(int n)
 		ZoneScopedN("inner");
 		n++;
 	}
+	for (int i = 0; i < 3; i++) {
+		ZoneScopedNC("coloured", 0xff0000);
+		if (i == 1)
+			continue;
+	}
 	return n;
 }
 
@@ -17,6 +22,7 @@ int main(void)
 	nvtxRangeId_t id;
 	int n = zone(1);
 
+	nvtxNameOsThreadA(0, "nvtx thread");
 	FrameMark;
 	FrameMarkNamed("present");
 	FrameMarkStart("load");
