@@ -305,7 +305,7 @@ bench:
 	$(Q)tools/deps.sh build
 	$(Q)tools/deps.sh bench || echo "Measuring without them."
 	$(Q)$(remake) run-bench
-run-bench: all $(addprefix $(O)/bench/,calls_bare calls calls_prepared calls_100000 hooks_empty.so hooks_floor.so heap_floor.so heap_bare heap waits) \
+run-bench: all $(addprefix $(O)/bench/,calls_bare calls calls_prepared calls_100000 hooks_empty.so hooks_floor.so heap_floor.so heap_bare heap waits marks) \
             $(addprefix $(O)/real/,lua lua_bare sqlite3 sqlite3_bare)
 	$(Q)python3 -B bench/bench.py $(O) $(if $(ROWS),--rows=$(ROWS)) $(if $(ROUNDS),--rounds=$(ROUNDS)) \
 	  $(if $(CALLS),--calls=$(CALLS)) $(if $(RESULTS),--results=$(RESULTS))
@@ -320,6 +320,9 @@ $(addprefix $(O)/bench/,calls_bare calls calls_prepared calls_100000): bench/cal
 $(O)/bench/heap_bare: bench/heap.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(WARN) -O2 -o $@ $< -pthread
+$(O)/bench/marks: bench/marks.c include/fxt/trace.h
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(WARN) -O2 -g -I. -o $@ $<
 $(addprefix $(O)/bench/,heap waits): $(O)/bench/%: bench/%.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(WARN) $(TRACED) -o $@ $< -pthread

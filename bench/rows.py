@@ -10,7 +10,7 @@ A target is the most that the result may be.
 from dataclasses import dataclass, replace
 import os
 
-NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "growth", "memory", "page", "heap"]
+NAMES = ["calls", "patterns", "marks", "work", "programs", "start", "reading", "growth", "memory", "page", "heap"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -164,6 +164,21 @@ def patterns_group(ways, calls):
             Row(f"{what}: streaming, overhead", fxt, ways.uftrace(*instrumented), uftrace, "overhead", bare),
         ]
     return Group("patterns", "Calls of other patterns", rows)
+
+
+def marks_group(ways, calls):
+    rows = []
+
+    for kind in ("instant", "duration"):
+        command = (f"{ways.bench}/marks", kind, str(calls))
+        off = ways.fxt(*command, options=("--categories=none", "--heap=off"), name="fxtrun, category off")
+        rows += [
+            Row(f"{kind}: without fxt", ways.bare(*command), None, 0.4, "alone"),
+            Row(f"{kind}: category off", off, None, 0.4, "alone"),
+            Row(f"{kind}: recorded, circular", ways.mode("circular", 16, *command, populate=True), ways.floor(*command), 1.3),
+            Row(f"{kind}: recorded, streaming", ways.fxt(*command), ways.floor(*command)),
+        ]
+    return Group("marks", "A macro of <fxt/trace.h>, less an empty loop", rows)
 
 
 def work_group(ways, calls):

@@ -186,6 +186,56 @@ static inline size_t said_fast_put(const struct fxt_thread_writer *writer, const
 	return said_put_event(*position, room < FAST_WORDS ? room : FAST_WORDS, said);
 }
 
+/* The present time for the thread's next record, by the clock of the fast path. */
+static inline uint64_t said_fast_stamp(struct fxt_thread_writer *writer)
+{
+	uint64_t now = fxt_later(
+	        fxt_clock_ticks(FXT_CLOCK_COUNTER), load_relaxed(&writer->last) + agent_engine.step);
+
+	store_relaxed(&writer->last, now);
+	return now;
+}
+
+/* Writes an event that has no arguments, and registered texts. `begin`: of a duration, which
+ * ends at `extra`; 0: now. The writer is WRITING. False: it is another one, or has no room
+ * here. */
+static inline bool said_fast_plain(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
+        const struct fxt_trace_site *site, uint32_t type, uint64_t begin, uint64_t extra)
+{
+	uint64_t category = load_relaxed(&site->texts[0]), name = load_relaxed(&site->texts[1]);
+	uint64_t words = 2 + fxt_event_has_extra((enum fxt_event_type)type);
+	uint64_t *position = fxt_chunk_position(slot);
+
+	if (unlikely(!category || !name ||
+	             (uint64_t)(uintptr_t)(position + words) > load_foldable(&writer->limit)))
+		return false;
+	position[0] = fxt_record_header(FXT_RECORD_EVENT, words) | (uint64_t)type << 16 |
+	              (uint64_t)slot->thread_index << 24 | category << 32 | name << 48;
+	position[1] = begin ? begin : said_fast_stamp(writer);
+	if (words > 2)
+		position[2] = extra;
+	fxt_chunk_commit(slot, position, words);
+	/* Counted after the commit, as in agent_end_write(). */
+	writer->other_bytes += words * 8;
+	return true;
+}
+
+/* An event without arguments, in a function that needs no memory of its own [an instant: 34 ns
+ * instead of 40, of which 20 are the clock]. */
+static inline bool said_fast_plain_event(struct fxt_trace_site *site, uint32_t type, uint64_t id)
+{
+	struct fxt_thread_writer *writer = said_fast_writer(site, 0);
+	bool is_written;
+
+	if (unlikely(!writer))
+		return false;
+	store_relaxed(&writer->busy, FXT_WRITING);
+	compiler_barrier();
+	is_written = said_fast_plain(writer, agent_self.slot, site, type, 0, id);
+	store_release(&writer->busy, FXT_IDLE);
+	return is_written;
+}
+
 static inline bool said_fast_event(struct fxt_trace_site *site, uint32_t type, uint64_t id,
         const struct fxt_trace_argument *arguments, size_t count)
 {
@@ -201,7 +251,7 @@ static inline bool said_fast_event(struct fxt_trace_site *site, uint32_t type, u
 	store_relaxed(&writer->busy, FXT_WRITING);
 	compiler_barrier();
 	said_make_event(&said, to, slot, site, type, id, arguments, count);
-	said.ticks = agent_stamp(writer);
+	said.ticks = said_fast_stamp(writer);
 	words = said_fast_put(writer, slot, &said, &position);
 	if (likely(words)) {
 		fxt_chunk_commit(slot, position, words);
@@ -343,6 +393,33 @@ static COLD void said_slow_begin(struct fxt_trace_span *span, void *call_site, u
 	agent_trigger_raise(agent_trigger_begin(ref));
 }
 
+/* The end of a duration without arguments, as above. */
+static inline bool said_fast_plain_end(const struct fxt_trace_span *span)
+{
+	struct fxt_thread_writer *writer = said_fast_writer(span->site, 0);
+	struct fxt_thread_slot *slot = agent_self.slot;
+	bool is_written = false;
+
+	if (unlikely(!writer))
+		return false;
+	store_relaxed(&writer->busy, FXT_WRITING);
+	compiler_barrier();
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	if (likely(frame->start == span->begin && fxt_is_span(frame->function))) {
+		uint64_t end = fxt_later(fxt_clock_ticks(FXT_CLOCK_COUNTER), load_relaxed(&writer->last));
+
+		is_written = said_fast_plain(
+		        writer, slot, span->site, FXT_EVENT_DURATION_COMPLETE, span->begin, end);
+		if (likely(is_written)) {
+			set_top(slot, frame);
+			store_relaxed(&writer->last, end);
+		}
+	}
+	store_release(&writer->busy, FXT_IDLE);
+	return is_written;
+}
+
 static inline bool said_fast_end(const struct fxt_trace_span *span)
 {
 	const struct fxt_trace_site *site = span->site;
@@ -412,11 +489,18 @@ static COLD void said_slow_end(const struct fxt_trace_span *span)
 
 /* ---- the table ---- */
 
-static void said_event(struct fxt_trace_site *site, uint32_t type, uint64_t id,
+static __attribute__((noinline)) void said_any_event(struct fxt_trace_site *site, uint32_t type, uint64_t id,
         const struct fxt_trace_argument *arguments, size_t count)
 {
 	if (unlikely(!said_fast_event(site, type, id, arguments, count)))
 		said_slow_event(site, type, id, arguments, count);
+}
+
+static void said_event(struct fxt_trace_site *site, uint32_t type, uint64_t id,
+        const struct fxt_trace_argument *arguments, size_t count)
+{
+	if (count || unlikely(!said_fast_plain_event(site, type, id)))
+		said_any_event(site, type, id, arguments, count);
 }
 
 static void said_span_begin(struct fxt_trace_span *span, void *call_site)
@@ -427,10 +511,16 @@ static void said_span_begin(struct fxt_trace_span *span, void *call_site)
 		said_slow_begin(span, call_site, stack_pointer);
 }
 
-static void said_span_end(struct fxt_trace_span *span)
+static __attribute__((noinline)) void said_any_end(const struct fxt_trace_span *span)
 {
 	if (unlikely(!said_fast_end(span)))
 		said_slow_end(span);
+}
+
+static void said_span_end(struct fxt_trace_span *span)
+{
+	if (span->count || unlikely(!said_fast_plain_end(span)))
+		said_any_end(span);
 }
 
 /* The names of objects are durable if there is room: a circular buffer then keeps them. */
