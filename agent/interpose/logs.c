@@ -284,13 +284,17 @@ static bool log_take_streams(void)
 
 void agent_log_prepare(void)
 {
-	if (agent_is_standalone || !agent_engine.control->logs)
-		return;
-	if ((agent_engine.control->logs & (FXT_LOG_STDOUT | FXT_LOG_STDERR)) && !log_take_streams())
-		agent_notice("--log: what stdio writes is not recorded: the C library's tables of streams "
-		             "are not found, or may not be written",
-		        NULL);
-	store_relaxed(&agent_logs, agent_engine.control->logs);
+	static bool has_streams; /* also in a process that the agent is attached to again */
+	uint32_t logs = agent_is_standalone ? 0 : agent_engine.control->logs;
+
+	if ((logs & (FXT_LOG_STDOUT | FXT_LOG_STDERR)) && !has_streams) {
+		has_streams = log_take_streams();
+		if (!has_streams)
+			agent_notice("--log: what stdio writes is not recorded: the C library's tables of "
+			             "streams are not found, or may not be written",
+			        NULL);
+	}
+	store_relaxed(&agent_logs, logs);
 }
 
 /* ---- syslog ---- */
