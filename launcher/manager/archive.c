@@ -16,6 +16,7 @@
 #include "writer/format/anchor.h"
 #include "writer/format/encode.h"
 #include "writer/format/escape.h"
+#include "writer/shared/atomics.h"
 
 static void archive_stop(struct fxt_archive_writer *a, int error)
 {
@@ -289,14 +290,9 @@ void fxt_archive_limit(struct fxt_archive_writer *a, uint64_t max_bytes)
 	pthread_mutex_unlock(&a->lock);
 }
 
-bool fxt_archive_is_full(struct fxt_archive_writer *a)
+bool fxt_archive_is_full(const struct fxt_archive_writer *a)
 {
-	bool is_full;
-
-	pthread_mutex_lock(&a->lock);
-	is_full = a->is_full;
-	pthread_mutex_unlock(&a->lock);
-	return is_full;
+	return load_relaxed(&a->is_full);
 }
 
 void fxt_archive_write_blob(struct fxt_archive_writer *a, const char *name, enum fxt_blob_type type,
@@ -432,7 +428,7 @@ static uint64_t archive_keep_to_bound(struct fxt_archive_writer *a, const struct
 			kept = fxt_whole_records(records, most - a->bytes - SECTION_BYTES);
 		fxt_say("%s has reached --max-size; the recording ends there, the program runs on", a->name);
 	}
-	a->is_full = true;
+	store_relaxed(&a->is_full, 1);
 	a->bytes_lost += bytes - kept;
 	if (!p->is_kernel)
 		a->events_refused += archive_count_events(records + kept, bytes - kept);

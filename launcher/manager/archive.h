@@ -34,7 +34,8 @@ struct fxt_archive_writer {
 	int error;                         /* errno value that ended the writing; 0 = none */
 	uint64_t bytes_lost;               /* thrown away since `error` */
 	uint64_t max_bytes;                /* the archive's bound, as the user asked; 0 = none */
-	bool is_full;                      /* records of providers were thrown away to keep to it */
+	uint32_t is_full;                  /* 1: records of providers were thrown away to keep
+	                                    * to it; read without the lock */
 	uint64_t events_refused;           /* events of programs among those */
 	/* offset in the file of the state record, which marks the archive as unfinished; 0
 	 * = none */
@@ -97,8 +98,9 @@ void fxt_archive_write_state(struct fxt_archive_writer *archive);
  * which the manager writes at the end; they are left out if it is too small. 0: no bound. */
 void fxt_archive_limit(struct fxt_archive_writer *archive, uint64_t max_bytes);
 
-/* True once records were thrown away to keep to the bound. From any thread. */
-bool fxt_archive_is_full(struct fxt_archive_writer *archive);
+/* True once records were thrown away to keep to the bound. From any thread; waits for no
+ * disk, as the lock's owner may. */
+bool fxt_archive_is_full(const struct fxt_archive_writer *archive);
 
 /* Appends a blob record that belongs to no provider. Data too long for one record is
  * cut. */
