@@ -1,0 +1,25 @@
+/*
+ * Whether a process may be attached to, before anything is done to it.
+ */
+#ifndef FXT_LAUNCHER_ATTACH_PROCESS_H
+#define FXT_LAUNCHER_ATTACH_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Returns 0, or -1 and one line in error[error_bytes], with the remedy. `agent` is the path
+ * of libfxtagent.so. */
+int fxt_process_check(pid_t pid, const char *agent, char *error, size_t error_bytes);
+
+/* True if a signal has stopped the process, as SIGSTOP does. */
+bool fxt_process_is_stopped(pid_t pid);
+
+/* Describes why ptrace(2) refused, by its errno value. */
+void fxt_process_describe_refusal(pid_t pid, int refusal, char *error, size_t error_bytes);
+
+/* Stores the living descendants of a process, and itself first, without the process `except`
+ * and its descendants. Returns their number, at most `max`. */
+size_t fxt_process_tree(pid_t pid, pid_t except, pid_t *found, size_t max);
+
+#endif
