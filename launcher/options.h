@@ -78,6 +78,7 @@ struct fxt_options {
 	unsigned provider_spec_count;
 	unsigned follow;      /* bits of enum fxt_follow; both bits = all */
 	uint64_t duration_ns; /* duration of the session; 0 = as long as the program runs */
+	uint64_t attach;      /* the process to record instead of a program; 0 = none */
 	bool detach;          /* the program continues when the session ends */
 	bool decouple;        /* the session continues when the program ends */
 	enum fxt_buffering_mode buffering_mode;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "launcher/proc_status.h"
 #include "launcher/values.h"
 #include "option_words.h"
 #include "output_name.h"
@@ -174,6 +175,35 @@ static enum fxt_command_line_result command_line_take_environment(
 	            : FXT_COMMAND_LINE_RUN;
 }
 
+/* Puts the process's name in the place of a program. False: other options do not go with
+ * --attach. */
+static bool command_line_attach(struct fxt_options *o, char *error, size_t error_bytes)
+{
+	static char name[64];
+	static char *program[] = {name, NULL};
+	const char *wrong = NULL;
+
+	if (*o->program)
+		wrong = "records a process that runs already; leave the program out";
+	else if (o->start >= FXT_START_CONTROLLER)
+		wrong = "records from when it attaches; leave --start out, or use --start=paused";
+	else if (o->decouple)
+		wrong = "ends with the process; leave --decouple out";
+	if (wrong) {
+		snprintf(error, error_bytes, "--attach %s", wrong);
+		return false;
+	}
+	if (!fxt_proc_status((pid_t)o->attach, "Name", name, sizeof(name))) {
+		snprintf(error, error_bytes, "process %d does not exist", (int)o->attach);
+		return false;
+	}
+	o->program = program;
+	/* It is neither ours to end, nor does the kernel report its earlier threads. */
+	o->detach = true;
+	o->no_sched = true;
+	return true;
+}
+
 enum fxt_command_line_result fxt_command_line_parse(
         struct fxt_options *o, int argc, char **argv, char *error, size_t error_bytes)
 {
@@ -220,6 +250,8 @@ enum fxt_command_line_result fxt_command_line_parse(
 		return FXT_COMMAND_LINE_WRONG;
 	}
 	o->program = argv + optind;
+	if (o->attach && !command_line_attach(o, error, error_bytes))
+		return FXT_COMMAND_LINE_WRONG;
 	if (!*o->program) {
 		snprintf(error, error_bytes, "no program given; use: fxtrun [options] program [arguments]");
 		return FXT_COMMAND_LINE_WRONG;
@@ -238,6 +270,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 void fxt_command_line_help(void)
 {
 	printf("Usage: fxtrun [options] [--] program [arguments]\n"
+	       "       fxtrun [options] --attach=PID\n"
 	       "Runs a program compiled by fxt-cc or fxt-c++, or with -finstrument-functions,\n"
 	       "-fpatchable-function-entry=5 or clang's -fxray-instrument, and records its\n"
 	       "calls; with --library-calls those of library functions, of any program.\n\n");

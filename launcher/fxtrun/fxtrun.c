@@ -23,13 +23,18 @@
 static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 {
 	const struct fxt_options *options = &run->options;
-	int result = fxt_target_find(options->program[0], run->target, error, error_bytes);
+	int result =
+	        options->attach ? 0 : fxt_target_find(options->program[0], run->target, error, error_bytes);
 
 	if (result != 0)
 		return result;
 	if (fxt_preload_find(run->agent, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
-	fxt_preload_find_mpi(run->mpi, run->agent, run->target);
+	if (!options->attach)
+		fxt_preload_find_mpi(run->mpi, run->agent, run->target);
+	else if (fxt_attachment_find((pid_t)options->attach, run->agent, run->target, error, error_bytes) !=
+	         0)
+		return FXT_EXIT_FAILED;
 	if (options->calibrate && fxt_calibrate(&run->call_cost, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	/* The output comes last, because opening it may replace an old trace. */
@@ -141,6 +146,11 @@ int main(int argc, char **argv)
 		return FXT_EXIT_FAILED;
 	}
 	fxtrun_is_manager = true;
+	if (run.options.attach && (result = fxt_attachment_prepare(&run.attachment, run.agent)) != 0) {
+		fxt_say("cannot make the process that attaches: %s", strerror(result));
+		fxt_trace_output_abandon(&run.output);
+		return FXT_EXIT_FAILED;
+	}
 	fxt_say_without_waiting();
 	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);

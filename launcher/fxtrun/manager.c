@@ -120,6 +120,32 @@ void fxt_manager_watch_recordings(struct fxt_manager *m, void (*look)(void *cont
 	m->recordings_context = context;
 }
 
+void fxt_manager_watch_attachment(struct fxt_manager *m, struct fxt_attachment *attachment)
+{
+	m->attachment = attachment;
+}
+
+/* The session was requested to end. */
+static bool manager_has_left(struct fxt_manager *m)
+{
+	if (fxt_attachment_leave(m->attachment))
+		return true;
+	if (fxt_monotonic_ns() - m->session->recording.terminate_ns < FXT_MANAGER_DETACH_NS)
+		return false;
+	fxt_say("a process cannot be detached from; it goes on untraced");
+	return true;
+}
+
+/* The process has ended: nobody requests the end of the session then, and descendants may
+ * have to be detached from. */
+static void manager_look_at_attachment(struct fxt_manager *m)
+{
+	if (!fxt_attachment_is_over(m->attachment))
+		return;
+	m->ended = m->attachment->has_ended;
+	fxt_session_terminate(m->session);
+}
+
 static uint64_t manager_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -135,7 +161,9 @@ static int manager_milliseconds(uint64_t ns)
  * takes too long. */
 static void manager_end_session(struct fxt_manager *m)
 {
-	if (m->ended || m->session->config.options->detach) {
+	if (m->attachment) {
+		m->is_over = manager_has_left(m);
+	} else if (m->ended || m->session->config.options->detach) {
 		m->is_over = true;
 	} else if (fxt_monotonic_ns() - m->session->recording.terminate_ns > FXT_MANAGER_GRACE_NS) {
 		fxt_say("process %d does not end on SIGTERM; it goes on untraced", m->session->program);
@@ -147,15 +175,21 @@ void fxt_manager_run(struct fxt_manager *m)
 {
 	uint64_t next_beat = fxt_monotonic_ns() + BEAT_NS;
 	uint64_t duration = m->session->config.options->duration_ns;
-	uint64_t deadline = duration ? fxt_monotonic_ns() + duration : UINT64_MAX;
+	uint64_t deadline = UINT64_MAX;
 
 	while (!m->is_over) {
 		uint64_t now = fxt_monotonic_ns();
 
+		if (duration && (!m->attachment || m->attachment->is_on)) {
+			deadline = now + duration;
+			duration = 0;
+		}
 		if (now >= deadline) {
 			fxt_session_terminate(m->session);
 			deadline = UINT64_MAX;
 		}
+		if (m->attachment)
+			manager_look_at_attachment(m);
 		if (m->recordings)
 			m->recordings(m->recordings_context);
 		else if (m->session->recording.terminate_ns)

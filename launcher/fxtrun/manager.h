@@ -11,10 +11,13 @@
 #include "launcher/manager/acceptor.h"
 #include "launcher/manager/session.h"
 #include "launcher/manager/snapshots.h"
+#include "attachment.h"
 #include "supervisor.h"
 
 /* grace time for a program to end on SIGTERM */
 #define FXT_MANAGER_GRACE_NS UINT64_C(5000000000)
+/* and for all processes to be detached from */
+#define FXT_MANAGER_DETACH_NS UINT64_C(30000000000)
 
 struct fxt_manager {
 	struct fxt_session *session;
@@ -23,6 +26,7 @@ struct fxt_manager {
 	struct fxt_control_server *control;
 	const struct fxt_supervisor *supervisor;
 	struct fxt_watch signals;
+	struct fxt_attachment *attachment; /* of --attach; else NULL */
 	void (*recordings)(void *context); /* checks the recordings of a session that makes
 	                                    * several; else NULL */
 	void *recordings_context;
@@ -42,6 +46,10 @@ int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, s
 /* For a session of several recordings: `look` handles an ended recording, at each turn of
  * the main thread. */
 void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void *context), void *context);
+
+/* For a session without a program of ours: it is over when the attachment is, and detaches
+ * when the session is requested to end. */
+void fxt_manager_watch_attachment(struct fxt_manager *manager, struct fxt_attachment *attachment);
 
 /*
  * Runs until the session is over. This is when the program, our child, has ended (with

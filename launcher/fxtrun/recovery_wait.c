@@ -120,6 +120,9 @@ static bool wait_is_over(const struct fxt_recovery *r)
 {
 	struct pollfd process = {.events = POLLIN};
 
+	/* The attaching process detaches when the manager dies. */
+	if (r->options->attach)
+		return true;
 	if (!r->options->decouple)
 		return wait_program_has_ended(r);
 	for (size_t i = 0; i < r->heir_count; i++) {

@@ -297,14 +297,57 @@ static void run_begin_recording(struct fxt_run *run)
 		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
 }
 
-/* Runs the program until the session is over. Returns 0, or the exit status: it did not
- * run. */
-static int run_program(struct fxt_run *run)
+/* Records while the program or process runs. */
+static void run_manage(struct fxt_run *run)
+{
+	fxt_ledger_send(&run->ledger, FXT_LEDGER_PROGRAM, (uint32_t)run->session.program, NULL, 0);
+	if (fxt_session_is_idle_session(&run->session))
+		fxt_manager_watch_recordings(&run->manager, run_look_at_recording, run);
+	else
+		run_begin_recording(run);
+	fxt_manager_run(&run->manager);
+}
+
+/* Starts the program and runs it until the session is over. Returns 0, or the exit status: it
+ * did not run. */
+static int run_started(struct fxt_run *run)
 {
 	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->mpi,
 	        run->acceptor.path, &run->inherited, run->supervisor.group, run->output.standard,
 	        run_open_sched, run};
 	error_buffer error;
+	int result = fxt_spawn(&spawn, &run->session.program, error, sizeof(error));
+
+	if (result) {
+		fxt_say("%s", error);
+		return result;
+	}
+	fxt_supervisor_raise_descriptors();
+	run_manage(run);
+	return 0;
+}
+
+/* The same for a process that runs already. */
+static int run_attached(struct fxt_run *run)
+{
+	int error;
+
+	run->session.program = (pid_t)run->options.attach;
+	fxt_supervisor_raise_descriptors();
+	error = fxt_attachment_begin(&run->attachment, &run->session, run->acceptor.path);
+	if (error)
+		fxt_say("cannot attach to process %d: %s", run->session.program, strerror(error));
+	else {
+		fxt_manager_watch_attachment(&run->manager, &run->attachment);
+		run_manage(run);
+	}
+	fxt_attachment_close(&run->attachment);
+	return error || run->attachment.has_failed ? FXT_EXIT_FAILED : 0;
+}
+
+/* Returns 0 after the session, or the exit status. */
+static int run_program(struct fxt_run *run)
+{
 	int result = fxt_manager_open(&run->manager, &run->session, &run->acceptor, &run->snapshots,
 	        &run->control, &run->supervisor, &run->handled);
 
@@ -312,18 +355,7 @@ static int run_program(struct fxt_run *run)
 		fxt_say("cannot wait for signals: %s", strerror(result));
 		return FXT_EXIT_FAILED;
 	}
-	result = fxt_spawn(&spawn, &run->session.program, error, sizeof(error));
-	if (result) {
-		fxt_say("%s", error);
-	} else {
-		fxt_supervisor_raise_descriptors();
-		fxt_ledger_send(&run->ledger, FXT_LEDGER_PROGRAM, (uint32_t)run->session.program, NULL, 0);
-		if (fxt_session_is_idle_session(&run->session))
-			fxt_manager_watch_recordings(&run->manager, run_look_at_recording, run);
-		else
-			run_begin_recording(run);
-		fxt_manager_run(&run->manager);
-	}
+	result = run->options.attach ? run_attached(run) : run_started(run);
 	fxt_manager_close(&run->manager);
 	return result;
 }
@@ -339,7 +371,7 @@ static int run_accepting(struct fxt_run *run)
 		fxt_say("%s", error);
 		return FXT_EXIT_FAILED;
 	}
-	link_error = fxt_preload_link(run->agent, run->acceptor.directory);
+	link_error = run->options.attach ? 0 : fxt_preload_link(run->agent, run->acceptor.directory);
 	if (link_error)
 		fxt_say("cannot link the agent into %s: %s", run->acceptor.directory, strerror(link_error));
 	else

@@ -28,6 +28,7 @@
 #include "launcher/manager/output.h"
 #include "launcher/manager/session.h"
 #include "launcher/manager/snapshots.h"
+#include "attachment.h"
 #include "manager.h"
 #include "spawn.h"
 
@@ -58,7 +59,8 @@ struct fxt_run {
 	struct fxt_control_server control;
 	char session_name[FXT_SESSION_NAME_BYTES]; /* used if the user gave no name */
 	struct fxt_manager manager;
-	bool has_trace; /* a recording was on when the session ended, and made a trace */
+	struct fxt_attachment attachment; /* with options.attach */
+	bool has_trace;                   /* a recording was on when the session ended, and made a trace */
 
 	/* For a session of several recordings. */
 	struct fxt_options idle_options; /* between recordings, and for settings that a

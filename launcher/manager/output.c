@@ -220,8 +220,14 @@ static void output_close(struct fxt_trace_output *o)
 
 void fxt_trace_output_abandon(struct fxt_trace_output *o)
 {
+	char old[PATH_MAX + sizeof(FXT_TRACE_OUTPUT_OLD)];
+
 	if (o->created)
 		unlink(o->name);
+	if (o->has_kept_old) {
+		snprintf(old, sizeof(old), "%s" FXT_TRACE_OUTPUT_OLD, o->path);
+		rename(old, o->path);
+	}
 	output_close(o);
 }
 

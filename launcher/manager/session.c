@@ -211,7 +211,10 @@ void fxt_session_program_ended(struct fxt_session *s, int status, uint32_t secco
 			p->sender = session_find_sender(s, p);
 			p->seccomp = seccomp;
 		}
-		fxt_session_end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
+		fxt_session_end_provider(s, p,
+		        status == FXT_SESSION_STATUS_UNKNOWN ? fxt_provider_own_account(p)
+		        : WIFEXITED(status)                  ? FXT_ENDED_NORMALLY
+		                                             : FXT_ENDED_BY_SIGNAL);
 	}
 	s->program = 0;
 	if (s->listener.process_ended && (WIFSIGNALED(status) || WIFEXITED(status)))

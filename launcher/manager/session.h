@@ -202,6 +202,9 @@ int fxt_session_prepare(struct fxt_session *session);
  * heartbeat for a second takes the manager for dead and no longer waits for it. */
 void fxt_session_beat(struct fxt_session *session);
 
+/* The status of a process that is not our child: how it ended is known by its own account. */
+#define FXT_SESSION_STATUS_UNKNOWN (-1)
+
 /* The program has ended with that wait status, in that seccomp mode (enum fxt_seccomp).
  * Ends its provider too. */
 void fxt_session_program_ended(struct fxt_session *session, int status, uint32_t seccomp);
