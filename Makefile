@@ -11,7 +11,8 @@
 #:                    then, without HOW, allocations and system calls of our programs that fail, one after the other,
 #:                    a million calls of hooks taken out of code that runs, and put back,
 #:                    and the test suites of programs of the world, bare and traced (SUITE= one of them alone);
-#:                    and redis under load for a minute, with a snapshot of each slow command
+#:                    and redis under load for a minute, with a snapshot of each slow command;
+#:                    and 300 times attaching to busy programs
 #: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces, options, requests and shared memory, by clang's engine
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
@@ -289,6 +290,7 @@ torture: all
 	$(Q)$(if $(HOW)$(SUITE),,$(remake) $(O)/tests/test_agent_patch && FXT_PATCHED=1000000 nice $(O)/tests/test_agent_patch)
 	$(Q)$(if $(HOW),,nice tests/suites $(O) $(SUITE))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
+	$(Q)$(if $(HOW)$(SUITE),,nice tests/attachments $(O))
 
 # Inputs that fail are left in $(O)/fuzz. Once the fault is mended, they belong among the inputs that are kept.
 FUZZ ?= 600

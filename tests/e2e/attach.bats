@@ -1,0 +1,224 @@
+#!/usr/bin/env bats
+# fxtrun --attach: a process that runs already is recorded, and goes on as if nothing had been.
+
+load helpers
+
+setup_file()
+{
+	compiled_for_all attach/counted
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -fpatchable-function-entry=5 -pthread -o "$BATS_FILE_TMPDIR/prepared" \
+		"$BATS_TEST_DIRNAME/../programs/attach/counted.c"
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -pthread -o "$BATS_FILE_TMPDIR/plain" "$BATS_TEST_DIRNAME/../programs/attach/counted.c"
+	# Whether ptrace(2) is allowed at all, by another program than ours.
+	sleep 60 &
+	timeout 30 gdb -q -batch -p $! </dev/null >"$BATS_FILE_TMPDIR/probe" 2>&1 || true
+	kill $!
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	[ "$(uname -m)" = x86_64 ] || skip "attaching works on x86-64"
+	grep -q 'detached\]' "$BATS_FILE_TMPDIR/probe" || skip "gdb cannot attach to a process here"
+}
+
+# begin PROGRAM: runs it; its input is descriptor 7, its output the file out.
+begin()
+{
+	mkfifo input
+	"$@" <input >out 3>&- &
+	program=$!
+	exec 7>input
+	await ready out
+}
+
+# calls N TOTAL: has it make 4 N calls, which are then as many in all.
+calls()
+{
+	echo "$1" >&7
+	await "^$2\$" out
+}
+
+end()
+{
+	exec 7>&-
+	wait $program
+}
+
+# recorded TRACE: how many calls of called() it has.
+recorded()
+{
+	fxt check "$1" >&2
+	fxt sql --csv "select count(*) from calls where function = 'called'" "$1" | sed -n 's/^rows,//p'
+}
+
+attach()
+{
+	fxtrun -o trace.fxt "$@" --attach=$program 2>err 3>&- 7>&- &
+	recorder=$!
+	await "attached to process $program" err
+}
+
+detach()
+{
+	kill -INT $recorder
+	wait $recorder
+	grep -q ' 0 lost' err
+}
+
+@test "attached twice, to hooked and prepared programs: exactly the calls in between are recorded, and none after" {
+	for kind in counted prepared; do
+		rm -f input
+		begin $kind
+		calls 25 100
+		attach
+		calls 250 1100
+		detach
+		[ "$(recorded trace.fxt)" = 1000 ]
+		calls 100 1500
+		attach
+		calls 10 1540
+		detach
+		[ "$(recorded trace.fxt)" = 40 ]
+		calls 1 1544
+		end
+	done
+}
+
+@test "attached to a program that was not prepared: --patch records its functions" {
+	begin plain
+	calls 25 100
+	attach --patch
+	calls 250 1100
+	detach
+	[ "$(recorded trace.fxt)" = 1000 ]
+	calls 1 1104
+	end
+}
+
+@test "the attached process ends: the trace is closed, with all calls" {
+	begin counted
+	attach
+	calls 250 1000
+	end
+	wait $recorder
+	[ "$(recorded trace.fxt)" = 1000 ]
+}
+
+@test "--duration and fxtctl terminate end the recording, and the program goes on" {
+	begin counted
+	timeout 60 fxtrun -o trace.fxt --duration=10ms --attach=$program 7>&-
+	attach --session=attached
+	calls 250 1000
+	fxtctl --session=attached terminate
+	wait $recorder
+	[ "$(recorded trace.fxt)" = 1000 ]
+	calls 1 1004
+	end
+}
+
+@test "fxtrun and its manager are killed: the program goes on, and can be attached to again" {
+	begin counted
+	attach
+	calls 250 1000
+	kill -KILL $recorder $(cat /proc/$recorder/task/*/children)
+	wait $recorder || true
+	calls 1 1004
+	attach_again
+	calls 1 1008
+	end
+}
+
+# attach_again: as soon as the program is detached from, which the earlier attaching process
+# does meanwhile.
+attach_again()
+{
+	for ((i = 0; i < 600; i++)); do
+		! timeout 60 fxtrun -o trace.fxt --duration=10ms --attach=$program 2>err 7>&- || break
+		grep -E 'is already attached to|is traced by|is not permitted' err
+		sleep 0.1
+	done
+	grep 'attached to process' err
+}
+
+# refused TEXT PID: fxtrun fails with that message, and touches no file.
+refused()
+{
+	local status=0
+
+	timeout 60 fxtrun -o refused.fxt --attach="$2" 2>err 7>&- || status=$?
+	[ $status = 125 ]
+	grep -F "$1" err
+	[ ! -e refused.fxt ]
+}
+
+@test "what cannot be attached to is refused, with the reason" {
+	begin counted
+	kill -STOP $program
+	until grep '^State:.T' /proc/$program/status; do sleep 0.01; done
+	refused "process $program (counted) is stopped; continue it first: kill -CONT $program" $program
+	kill -CONT $program
+	refused 'process 999999999 does not exist' 999999999
+	refused 'must be the number of a process' 0
+	gdb -q -batch -ex "shell fxtrun -o refused.fxt --attach=$program 2>traced 7>&-; true" -p $program </dev/null
+	grep 'is traced by process [0-9]*, such as gdb' traced
+	[ ! -e refused.fxt ]
+	run fxtrun --attach=$program true
+	[ "$status" = 125 ]
+	[ "$output" = 'fxtrun: --attach records a process that runs already; leave the program out' ]
+	calls 1 4
+	end
+	printf 'int pause(void); int main(void) { return pause(); }' >static.c
+	${CC:-cc} -static -o static static.c
+	./static 3>&- &
+	refused 'it is statically linked' $!
+	kill $!
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid=12345 --clear-groups sleep 60 3>&- &
+		until grep '^Uid:.12345' /proc/$!/status; do sleep 0.01; done
+		refused 'belongs to another user (12345)' $!
+		kill $!
+	fi
+}
+
+@test "a process that SIGSTOP stops while it is attached to: it is detached from, and stays stopped" {
+	begin counted
+	attach
+	calls 25 100
+	kill -STOP $program
+	until grep '^State:.T' /proc/$program/status; do sleep 0.01; done
+	detach
+	grep "process $program is stopped; it is detached from when it goes on" err
+	grep '^State:.T' /proc/$program/status
+	[ "$(recorded trace.fxt)" = 100 ]
+	kill -CONT $program
+	calls 1 104
+	attach_again
+	calls 1 108
+	end
+}
+
+@test "a shell and its child: both are recorded, with --follow=none the shell alone" {
+	mkfifo input
+	sh -c 'counted; true' <input >out 3>&- &
+	program=$!
+	exec 7>input
+	await ready out
+	attach --session=tree
+	for ((i = 0; i < 600; i++)); do
+		[ "$(fxtctl --session=tree providers | grep -c counted)" = 0 ] || break
+		sleep 0.1
+	done
+	calls 250 1000
+	detach
+	[ "$(recorded trace.fxt)" = 1000 ]
+	attach --follow=none
+	calls 250 2000
+	detach
+	[ "$(recorded trace.fxt)" = 0 ]
+	end
+}
+
+@test "busy programs, ten rounds: in malloc, dlopen, handlers, vfork, waits, coroutines; none hangs or goes wrong" {
+	"$root/tests/attachments" "$build" 10
+}

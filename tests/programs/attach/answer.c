@@ -1,0 +1,5 @@
+int answer(void);
+int answer(void)
+{
+	return 42;
+}
