@@ -273,7 +273,7 @@ int fxt_tracee_borrow(struct fxt_tracee *t, uint64_t map)
 	const uint64_t arguments[6] = {0, FXT_TRACEE_MEMORY_BYTES, 3 /* read and write */,
 	        0x22 /* private, anonymous */, UINT64_MAX, 0};
 	struct iovec vectors = {t->vectors, sizeof(t->vectors)};
-	uint64_t mask;
+	uint64_t mask, pc;
 
 	if (!fxt_tracee_registers(t, &t->registers) ||
 	        ptrace(PTRACE_GETREGSET, t->tid, ARCH_VECTOR_SET, &vectors) != 0 ||
@@ -289,8 +289,10 @@ int fxt_tracee_borrow(struct fxt_tracee *t, uint64_t map)
 		return ESRCH;
 	}
 	t->memory = fxt_tracee_result(t);
-	t->sp = t->memory + FXT_TRACEE_MEMORY_BYTES;
-	if (t->memory < UINT64_C(0xfffffffffffff000))
+	/* The agent looks there where the thread goes on: it changes no code under it. */
+	t->sp = t->memory + FXT_TRACEE_MEMORY_BYTES - 2 * sizeof(pc);
+	pc = arch_pc(&t->registers);
+	if (t->memory < UINT64_C(0xfffffffffffff000) && fxt_tracee_write(t, t->sp, &pc, sizeof(pc)))
 		return 0;
 	tracee_restore(t);
 	return ENOMEM;
