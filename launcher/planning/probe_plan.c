@@ -357,7 +357,9 @@ static const char *planning_run(struct planning *p, size_t wanted)
 		planning_add_all(p, &reached, sites, wanted);
 	fxt_reached_free(&reached);
 	free(sites);
-	if ((p->code_file && fclose(p->code_file) != 0) | (p->text_file && fclose(p->text_file) != 0))
+	if (p->code_file && fclose(p->code_file) != 0)
+		why = "memory is short";
+	if (p->text_file && fclose(p->text_file) != 0)
 		why = "memory is short";
 	return why;
 }
