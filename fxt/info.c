@@ -40,7 +40,8 @@ struct info {
 	uint32_t waited_name, elided_name, muted_name; /* ids of strings */
 	uint64_t kinds[FXT_KINDS_MAX];
 	uint64_t records, malformed, unknown, calls, call_bytes;
-	uint64_t start, end; /* ns */
+	uint64_t start, end;                /* ns */
+	uint64_t first_switch, last_switch; /* of contexts, ns */
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	struct fxt_archive_state state;
 	struct fxt_cut cut;
@@ -122,6 +123,14 @@ static void info_on_event(struct info *info, const struct fxt_view *view, size_t
 		info_on_call(info, view, words);
 }
 
+static void info_on_switch(struct info *info, uint64_t ns)
+{
+	if (ns < info->first_switch)
+		info->first_switch = ns;
+	if (ns > info->last_switch)
+		info->last_switch = ns;
+}
+
 static void info_on_record(struct info *info, const struct fxt_record *r)
 {
 	struct fxt_view view;
@@ -142,6 +151,8 @@ static void info_on_record(struct info *info, const struct fxt_record *r)
 		info_on_event(info, &view, r->size);
 	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)
 		info->full_buffers += view.metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
+	else if (view.type == FXT_RECORD_SCHEDULING)
+		info_on_switch(info, fxt_provider_ns(info->tables.provider, view.scheduling.ticks));
 }
 
 /* A run of plain calls, which nearly all records are. All have the thread and category
@@ -602,6 +613,7 @@ static int info_read(void *state, const char *name, const struct fxt_archive *ar
 {
 	struct info info = {.tell = fxt_print_format() == FXT_FORMAT_TEXT ? fxt_print_line : fxt_print_note,
 	        .start = UINT64_MAX,
+	        .first_switch = UINT64_MAX,
 	        .state = {.is_finished = true}};
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct info_row row = {0};
@@ -620,6 +632,10 @@ static int info_read(void *state, const char *name, const struct fxt_archive *ar
 		info_on_record(&info, &r);
 	}
 	info_end_row(&info, &row);
+	if (info.calls == 0 && info.first_switch <= info.last_switch) { /* as the other commands */
+		info_on_moment(&info, info.first_switch);
+		info_on_moment(&info, info.last_switch);
+	}
 	info.records_lost += fxt_tables_uncounted_losses(&info.tables);
 	info_print(&info, name, archive);
 	free(info.deaths);

@@ -198,6 +198,16 @@ static uint64_t scan_namesake_bytes(const struct fxt_source *source)
 	return ((uint64_t)1 << 20) + 4 * source->bytes;
 }
 
+/* A program that was not rebuilt may do nothing that is recorded, or stop doing so long
+ * before its end. A trace without calls lasts from its first context switch to its last. */
+static void scan_on_switches(struct fxt_scanner *s)
+{
+	if (s->has_calls || s->first_switch > s->last_switch)
+		return;
+	fxt_scan_on_moment(s->scan, s->first_switch);
+	fxt_scan_on_moment(s->scan, s->last_switch);
+}
+
 /* Call this once all records are read. */
 static void scan_settle(struct fxt_scan *scan)
 {
@@ -211,6 +221,9 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	struct fxt_scan *scan = s->scan;
 	size_t most = s->sizes.memory_bytes;
 
+	s->has_calls = false;
+	s->first_switch = UINT64_MAX;
+	s->last_switch = 0;
 	if (s->listener)
 		s->listener->begin(s->listener->state);
 	*scan = (struct fxt_scan){.source = source,
@@ -282,6 +295,7 @@ void fxt_scan_listened(struct fxt_scan *scan, const struct fxt_source *source,
 	fxt_progress_end();
 	free(window);
 	scan->records_lost += fxt_tables_uncounted_losses(&scan->tables);
+	scan_on_switches(&s);
 	scan_finish_cut(scan);
 	if (scan->start > scan->end)
 		scan->start = scan->end;

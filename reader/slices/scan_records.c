@@ -72,6 +72,7 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 	case FXT_EVENT_DURATION_BEGIN:
 	case FXT_EVENT_DURATION_END:
 		slice.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
+		s->has_calls |= slice.is_call;
 		if (slice.is_open && fxt_scan_is_span(scan, slice.category))
 			fxt_tables_add_span(&scan->tables, slice.name, slice.category);
 		fxt_marks_add(&s->marks, &slice);
@@ -108,6 +109,10 @@ static void scan_on_switch(struct fxt_scanner *s, uint64_t ticks)
 {
 	uint64_t time = fxt_scan_time(s->scan, s->scan->tables.provider, ticks);
 
+	if (time > s->last_switch)
+		s->last_switch = time;
+	if (time < s->first_switch)
+		s->first_switch = time;
 	fxt_scan_on_record_in_block(s->block, time, time);
 }
 

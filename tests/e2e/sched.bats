@@ -263,3 +263,34 @@ samples()
 	done
 	return 1
 }
+
+@test "a program that was not rebuilt lasts for its whole life, however long it does nothing that is recorded" {
+	needs_perf
+	cat >spin.c <<-'END'
+		#include <time.h>
+		static long now(void)
+		{
+			struct timespec t;
+
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec * 1000000000 + t.tv_nsec;
+		}
+		int main(void)
+		{
+			long start;
+
+			nanosleep(&(struct timespec){0, 1000000}, NULL); /* the only event */
+			start = now();
+			while (now() - start < 200000000)
+				;
+		#ifdef __x86_64__ /* as Go's programs end: by no function of the C library */
+			__asm__ volatile("syscall" : : "a"(231L), "D"(0L));
+		#endif
+			return 0;
+		}
+	END
+	cc -O1 -o spin spin.c
+	fxtrun -o x.fxt ./spin
+	[ "$(fxt report --json x.fxt | grep -o '"duration_ns": *[0-9]*' | grep -o '[0-9]*$')" -ge 200000000 ]
+	[ "$(fxt info --json x.fxt | grep -o '"length_ns": *[0-9]*' | grep -o '[0-9]*$')" -ge 200000000 ]
+}
