@@ -10,16 +10,18 @@ setup_file()
 		"$BATS_TEST_DIRNAME/../programs/attach/counted.c"
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -pthread -o "$BATS_FILE_TMPDIR/plain" "$BATS_TEST_DIRNAME/../programs/attach/counted.c"
 	# Whether ptrace(2) is allowed at all, by another program than ours.
-	sleep 60 &
-	timeout 30 gdb -q -batch -p $! </dev/null >"$BATS_FILE_TMPDIR/probe" 2>&1 || true
-	kill $!
+	sleep 60 3>&- &
+	local sleeper=$!
+	strace -o "$BATS_FILE_TMPDIR/calls" -p $sleeper 2>"$BATS_FILE_TMPDIR/probe" 3>&- &
+	await 'attached|strace: .*: |not found' "$BATS_FILE_TMPDIR/probe" || true
+	kill $! $sleeper || true
 }
 
 setup()
 {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	[ "$(uname -m)" = x86_64 ] || skip "attaching works on x86-64"
-	grep -q 'detached\]' "$BATS_FILE_TMPDIR/probe" || skip "gdb cannot attach to a process here"
+	grep -q 'attached' "$BATS_FILE_TMPDIR/probe" || skip "strace cannot attach to a process here"
 }
 
 # begin PROGRAM: runs it; its input is descriptor 7, its output the file out.
@@ -160,9 +162,11 @@ refused()
 	kill -CONT $program
 	refused 'process 999999999 does not exist' 999999999
 	refused 'must be the number of a process' 0
-	gdb -q -batch -ex "shell fxtrun -o refused.fxt --attach=$program 2>traced 7>&-; true" -p $program </dev/null
-	grep 'is traced by process [0-9]*, such as gdb' traced
-	[ ! -e refused.fxt ]
+	strace -o calls -p $program 2>traced 3>&- 7>&- &
+	await attached traced
+	refused "is traced by process $!, such as gdb or strace; end that first" $program
+	kill $!
+	until grep '^TracerPid:.0$' /proc/$program/status; do sleep 0.01; done
 	run fxtrun --attach=$program true
 	[ "$status" = 125 ]
 	[ "$output" = 'fxtrun: --attach records a process that runs already; leave the program out' ]
