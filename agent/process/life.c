@@ -70,6 +70,9 @@ static struct agent_memory memory;
 /* A launcher has ended the recording of this process, or of the parent that forked it. */
 static bool is_detached;
 
+#define HEARTBEAT_POLLS   100
+#define HEARTBEAT_POLL_NS UINT64_C(10000000)
+
 /* A forked child that cannot reach the manager is counted in the session's common memory:
  * the manager may not know that there is such a child. */
 static void life_count_untraced(void)
@@ -379,12 +382,37 @@ static void life_record_modules(void)
 	}
 }
 
+/* Whether the manager's heartbeat stands still for a second. */
+static bool life_manager_is_gone(void)
+{
+	uint32_t beat = load_relaxed(&agent_engine.control->heartbeat);
+
+	for (unsigned polls = 0; polls < HEARTBEAT_POLLS; polls++) {
+		if (load_relaxed(&agent_engine.control->heartbeat) != beat)
+			return false;
+		sys_pause_ns(HEARTBEAT_POLL_NS);
+	}
+	return true;
+}
+
+/* Detaches from a manager that was killed together with all processes that would have
+ * detached for it. */
+static int life_leave_dead_manager(void)
+{
+	if (agent_engine.state == FXT_ENGINE_NONE || is_detached)
+		return 0;
+	return agent_is_late() && life_manager_is_gone() ? agent_life_detach() : EALREADY;
+}
+
 int agent_life_attach(const char *socket)
 {
-	if (agent_engine.state != FXT_ENGINE_NONE && !is_detached)
-		return EALREADY;
+	int error;
+
 	if (strlen(socket) >= sizeof(socket_path))
 		return EINVAL;
+	error = life_leave_dead_manager();
+	if (error)
+		return error;
 	strcpy(socket_path, socket);
 	if (is_detached)
 		life_forget_attached();

@@ -539,14 +539,10 @@ void agent_module_retire(uint32_t module, void (*code_goes)(uint64_t start, uint
 	for (uint32_t i = 0; i < segment_count; i++)
 		if (segments[i].module == module)
 			segments[i--] = segments[--segment_count];
-	for (unsigned i = 0; agent_engine.functions.entries && i < gone->header_count; i++) {
-		const ElfW(Phdr) *header = &gone->headers[i];
-
-		uint64_t start = gone->base + header->p_vaddr;
-
-		if (header->p_type == PT_LOAD && header->p_flags & (PF_X | PF_W))
-			fxt_functions_retire(&agent_engine, start, start + header->p_memsz);
-		if (header->p_type == PT_LOAD && header->p_flags & PF_X)
-			code_goes(start, start + header->p_memsz);
+	/* Its headers are not read: after a detach the module may be unmapped already. The
+	 * loader maps a module into one range of addresses, so nothing else lies in between. */
+	if (agent_engine.functions.entries && gone->low < gone->high) {
+		fxt_functions_retire(&agent_engine, gone->low, gone->high);
+		code_goes(gone->low, gone->high);
 	}
 }

@@ -21,6 +21,10 @@
 #define STOP_NS (SECOND_NS / 2)
 /* The agent is done in less, unless it waits for a lock of a stopped thread. */
 #define CALL_NS (3 * SECOND_NS)
+/* From then on a stack is accepted that the unwinder cannot follow to its end. A detach loads
+ * no library, so less can go wrong, and the recording goes on meanwhile. */
+#define LATE_ATTACH_NS (FXT_INJECT_SECONDS * SECOND_NS / 2)
+#define LATE_DETACH_NS (SECOND_NS / 2)
 /* Pause before another try. */
 #define PAUSE_NS 2000000L
 
@@ -32,7 +36,7 @@ struct injection {
 	struct fxt_image_functions functions;
 	struct fxt_threads threads;
 	struct fxt_tracee *caller;
-	uint64_t deadline_ns;
+	uint64_t late_ns, deadline_ns; /* threads.h */
 	char *error;
 	size_t error_bytes;
 };
@@ -93,7 +97,6 @@ static enum outcome inject_describe_loading(struct injection *j)
 static enum outcome inject_load(struct injection *j)
 {
 	const uint64_t arguments[6] = {j->caller->memory, RTLD_NOW | RTLD_GLOBAL | j->functions.open_flag};
-
 	enum outcome outcome;
 
 	if (!fxt_tracee_write(j->caller, j->caller->memory, j->agent, strlen(j->agent) + 1))
@@ -183,7 +186,7 @@ static enum outcome inject_once(struct injection *j)
 	enum outcome outcome;
 	int error;
 
-	j->caller = fxt_threads_choose(&j->threads, j->deadline_ns);
+	j->caller = fxt_threads_choose(&j->threads, j->late_ns, j->deadline_ns);
 	if (!j->caller && j->threads.refusal) {
 		fxt_process_describe_refusal(j->pid, j->threads.refusal, j->error, j->error_bytes);
 		return FAILED;
@@ -212,6 +215,7 @@ static int inject(struct injection *j)
 		return -1;
 	}
 	fxt_threads_init(&j->threads, j->pid);
+	j->late_ns = fxt_monotonic_ns() + (j->settings ? LATE_ATTACH_NS : LATE_DETACH_NS);
 	j->deadline_ns = fxt_monotonic_ns() + FXT_INJECT_SECONDS * SECOND_NS;
 	inject_fail(j, "was at no place where a library can be loaded, for 10 seconds; try again", "");
 	while (outcome == TRY_AGAIN && fxt_monotonic_ns() < j->deadline_ns) {

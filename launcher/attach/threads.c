@@ -179,14 +179,14 @@ static struct fxt_tracee *threads_choose_once(struct fxt_threads *t, struct thre
 	return chosen;
 }
 
-struct fxt_tracee *fxt_threads_choose(struct fxt_threads *t, uint64_t deadline_ns)
+struct fxt_tracee *fxt_threads_choose(struct fxt_threads *t, uint64_t late_ns, uint64_t deadline_ns)
 {
-	uint64_t begin = fxt_monotonic_ns(), half = begin + (deadline_ns - begin) / 2, now;
+	uint64_t now;
 	struct threads_choice choice = {.stacks = fxt_stacks_open(t->pid)};
 	struct fxt_tracee *chosen = NULL;
 
 	while (choice.stacks && !t->refusal && (now = fxt_monotonic_ns()) < deadline_ns) {
-		choice.is_late = now > half;
+		choice.is_late = now > late_ns;
 		choice.was_cut = false;
 		chosen = threads_choose_once(t, &choice);
 		if (chosen)

@@ -21,13 +21,14 @@ struct fxt_threads {
 void fxt_threads_init(struct fxt_threads *threads, pid_t pid);
 
 /* Finds a thread outside of all functions that must not be interrupted, and stops it; the
- * others run. Tries until the deadline (fxt_monotonic_ns()). NULL: there is none, the process
- * has ended or is stopped by a signal, or `refusal` says why. */
-struct fxt_tracee *fxt_threads_choose(struct fxt_threads *threads, uint64_t deadline_ns);
+ * others run. Tries until the deadline (fxt_monotonic_ns()). From `late_ns` on it accepts
+ * stacks that the unwinder cannot follow to their end. NULL: there is none, the process has
+ * ended or is stopped by a signal, or `refusal` says why. */
+struct fxt_tracee *fxt_threads_choose(struct fxt_threads *threads, uint64_t late_ns, uint64_t deadline_ns);
 
-/* Stops all threads but `chosen`, none of them in the agent's own code, and but those that are none of the C library's: the
- * agent's helper has to run. False: some did not stop in that time, as in vfork(2); then all
- * run again. */
+/* Stops all threads but `chosen`, none of them in the agent's own code. Threads that the C
+ * library did not make run on, because the agent's helper is one of them. False: some did
+ * not stop in that time, as in vfork(2); then all run again. */
 bool fxt_threads_stop_others(
         struct fxt_threads *threads, const struct fxt_tracee *chosen, uint64_t patience_ns);
 

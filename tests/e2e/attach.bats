@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all attach/counted
+	compiled_for_all attach/counted attach/unloads
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -fpatchable-function-entry=5 -pthread -o "$BATS_FILE_TMPDIR/prepared" \
 		"$BATS_TEST_DIRNAME/../programs/attach/counted.c"
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -pthread -o "$BATS_FILE_TMPDIR/plain" "$BATS_TEST_DIRNAME/../programs/attach/counted.c"
@@ -128,6 +128,33 @@ detach()
 	calls 1 1004
 	attach_again
 	calls 1 1008
+	end
+}
+
+@test "all processes of a recording are killed: the next one takes the program over" {
+	local manager
+
+	begin counted
+	attach
+	calls 250 1000
+	manager=$(cat /proc/$recorder/task/*/children)
+	kill -KILL $recorder $manager $(for pid in $manager; do cat /proc/$pid/task/*/children; done)
+	wait $recorder || true
+	attach
+	calls 250 2000
+	detach
+	[ "$(recorded trace.fxt)" = 1000 ]
+	end
+}
+
+@test "a library is unloaded and loaded between two recordings: the program goes on" {
+	begin unloads
+	for n in 1 2 3; do
+		attach
+		detach
+		echo >&7
+		await "^$n\$" out
+	done
 	end
 }
 
