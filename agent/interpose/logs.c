@@ -13,6 +13,7 @@
 #include "agent/base/safe_copy.h"
 #include "agent/base/symbols.h"
 #include "agent/hook/said.h"
+#include "agent/patch/changes.h"
 #include "agent/patch/code.h"
 #include "writer/format/escape.h"
 
@@ -262,7 +263,7 @@ static bool log_take_stream_table(const char *name)
 
 	for (unsigned i = 0; table && real && i < STREAM_TABLE_WORDS; i++)
 		if (table[i] == real)
-			return agent_code_write_bytes((uint64_t)(uintptr_t)(table + i), &ours, sizeof(ours));
+			return agent_change_slot((uint64_t)(uintptr_t)(table + i), ours);
 	return false;
 }
 
@@ -284,17 +285,18 @@ static bool log_take_streams(void)
 
 void agent_log_prepare(void)
 {
-	static bool has_streams; /* also in a process that the agent is attached to again */
 	uint32_t logs = agent_is_standalone ? 0 : agent_engine.control->logs;
 
-	if ((logs & (FXT_LOG_STDOUT | FXT_LOG_STDERR)) && !has_streams) {
-		has_streams = log_take_streams();
-		if (!has_streams)
-			agent_notice("--log: what stdio writes is not recorded: the C library's tables of "
-			             "streams are not found, or may not be written",
-			        NULL);
-	}
+	if ((logs & (FXT_LOG_STDOUT | FXT_LOG_STDERR)) && !log_take_streams())
+		agent_notice("--log: what stdio writes is not recorded: the C library's tables of streams "
+		             "are not found, or may not be written",
+		        NULL);
 	store_relaxed(&agent_logs, logs);
+}
+
+void agent_log_end(void)
+{
+	store_relaxed(&agent_logs, 0);
 }
 
 /* ---- syslog ---- */

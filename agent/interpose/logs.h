@@ -43,7 +43,10 @@ void agent_log_flush(bool is_last);
 /* Forgets, in a forked child, what its parent has kept. */
 void agent_log_forget(void);
 
-/* The control memory is there, and no thread of the program runs yet. */
+/* The control memory is there, and no thread of the program runs: not yet, or it is stopped. */
 void agent_log_prepare(void);
+
+/* At a detach, which puts the tables of streams back (agent/patch/changes.h). */
+void agent_log_end(void);
 
 #endif

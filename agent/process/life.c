@@ -428,6 +428,7 @@ int agent_life_attach(const char *socket)
 	agent_environment_prepare(socket_path);
 	agent_sync_prepare();
 	agent_fatal_signals_prepare();
+	agent_log_prepare();
 	life_record_modules();
 	life_look_at_threads();
 	agent_load_prepare();
@@ -485,6 +486,7 @@ int agent_life_detach(void)
 	agent_probes_follow();
 	agent_sources_follow_recording(false);
 	agent_heap_end();
+	agent_log_end();
 	fxt_engine_stop(&agent_engine);
 	agent_fatal_signals_withdraw();
 	agent_environment_forget();

@@ -147,6 +147,29 @@ detach()
 	end
 }
 
+# lines TRACE: the lines that the program wrote, by the independent decoder
+lines()
+{
+	python3 "$root/tests/independent/saiddecode.py" logs "$1" | cut -f 2
+}
+
+@test "--log records what an attached program writes, while it is attached to" {
+	begin counted
+	calls 1 4
+	attach --log=stdout
+	calls 1 8
+	calls 1 12
+	detach
+	lines trace.fxt | paste -sd ' ' | grep -x '8 12'
+	calls 1 16
+	attach --log=stdout
+	calls 1 20
+	detach
+	[ "$(lines trace.fxt)" = 20 ]
+	calls 1 24
+	end
+}
+
 @test "a library is unloaded and loaded between two recordings: the program goes on" {
 	begin unloads
 	for n in 1 2 3; do
