@@ -113,12 +113,20 @@ static bool slowest_is_best(const struct search *s, uint32_t value, const struct
 	return value != FXT_NOTHING && (best->slice.offset == 0 || slowest_is_slower(call, best));
 }
 
+/* True for the wait in a recorded library call: the call has its name and counts already. */
+static bool slowest_is_own_wait(
+        const struct search *s, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	return slice->category == s->scan->sync_category && parent->slice.is_call &&
+	       parent->slice.name == slice->name;
+}
+
 static inline void slowest_consider(
         struct search *s, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	unsigned bucket;
 
-	if (!s->is_wanted[slice->name] || slice->is_inherited ||
+	if (!s->is_wanted[slice->name] || slice->is_inherited || slowest_is_own_wait(s, slice, parent) ||
 	        (s->calls_only && !slice->is_call && slice->category != s->scan->sync_category))
 		return;
 	if (slice->start < s->start)
