@@ -98,6 +98,7 @@ sums()
 		diff truth <(counts x.fxt)
 		decode slices x.fxt >slices
 		[ "$(awk -F'\t' '$3 == "sync" && /usleep/' slices | wc -l)" = 7 ]
+		fxt slow usleep x.fxt | grep '^usleep: 7 calls'
 		fxt heap x.fxt | grep " main"
 		fxt check x.fxt
 	done
