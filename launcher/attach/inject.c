@@ -116,11 +116,8 @@ static enum outcome inject_judge(struct injection *j, int result)
 	if (result == EAGAIN)
 		return TRY_AGAIN;
 	if (result == EALREADY)
-		return inject_fail(j,
-		        "is already attached to, by another fxtrun; fxtctl list finds it, and fxtctl "
-		        "terminate "
-		        "ends it",
-		        "");
+		return inject_fail(
+		        j, "is already attached to, by another fxtrun; fxtctl terminate ends that", "");
 	if (result == EINVAL)
 		return inject_fail(j, j->settings ? "is already traced by fxtrun" : "is not attached to", "");
 	if (result == ECONNREFUSED)
