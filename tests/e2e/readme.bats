@@ -269,7 +269,7 @@ recorded()
 	wait $! || true
 	grep -q attached probe || { kill $program && skip "strace cannot attach to a process here"; }
 	sh -ec "$(sed "s/PID/$program/; s/5s/100ms/" commands)" 2>err
-	grep -x "fxtrun: attached to process $program (sleep); Ctrl-C or fxtctl terminate ends the recording" err
+	grep -xE "fxtrun: attached to process $program \(.*\); Ctrl-C or fxtctl terminate ends the recording" err
 	grep -E '^fxtrun: .* 0 lost, .* \(1 still running\)$' err
 	kill $program
 	wait $program || [ $? = 143 ]
