@@ -17,7 +17,8 @@
 #define TEXTS (1u << 20)
 #define DEPTH 30
 
-/* What the program gets and hands back: pointers to these. The API fixes their members. */
+/* The program gets pointers to these objects, and passes them to later calls. The API fixes
+ * their members. */
 struct itt_domain {
 	int flags; /* 0: the program calls nothing for it */
 	const char *name;

@@ -1,9 +1,8 @@
 /*
- * The collector for programs with calls of Intel's ITT API (tasks, frames, counters). The part
- * of ittnotify that is linked into such a program loads the library that INTEL_LIBITTNOTIFY64
- * names, which fxtrun sets to the agent, and calls its __itt_api_init(). This fills in the
- * program's pointers to functions. Nothing is done before, and programs without ITT have none of
- * it.
+ * The collector for programs with calls of Intel's ITT API (tasks, frames, counters). Such a
+ * program contains a part of ittnotify. That part loads the library named by
+ * INTEL_LIBITTNOTIFY64, which fxtrun sets to the agent, and calls its __itt_api_init(). This
+ * function fills in the program's pointers. Programs without ITT never call it.
  *
  *     __itt_task_begin, _end              a duration of the thread
  *     __itt_task_begin_overlapped, _end   an async duration, and so are regions and frames
@@ -19,8 +18,8 @@
 
 #include "agent/base/attributes.h"
 
-/* What the program's part has in common with collectors: a name, the program's pointer, and what
- * that is without a collector. */
+/* A function of the API. The program calls it through `pointer`, which is `none` without a
+ * collector. */
 struct itt_function {
 	const char *name; /* NULL: the last one */
 	void **pointer;

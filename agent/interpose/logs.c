@@ -24,8 +24,8 @@
 
 uint32_t agent_logs;
 
-/* The beginning of a line, of the thread that writes it. `all` is its size so far, of which
- * `text` has what fits; 0: there is none. */
+/* A line that its thread has not ended yet. `all` counts its bytes so far; 0: there is no such
+ * line. `text` holds the first ones, as many as fit. */
 struct agent_line {
 	uint32_t is_busy;
 	int fd;
@@ -251,7 +251,7 @@ static ssize_t log_stream_write(FILE *stream, const void *data, ssize_t bytes)
 	return written;
 }
 
-/* How many words such a table has: 19 functions behind two that are unused. */
+/* The words of such a table: two unused ones, then 19 functions. */
 #define STREAM_TABLE_WORDS 21
 
 /* Leads the table's word for writing to the function above. */

@@ -1,18 +1,18 @@
 /*
- * What the program writes to its log becomes log records (fxtrun --log): lines on its standard
- * output and standard error, and messages of syslog().
+ * Makes log records of the program's log (fxtrun --log): of lines on its standard output and
+ * standard error, and of messages of syslog().
  *
  *     program: write(2, ...)            --> blocking.c --> kernel
  *              fprintf(stderr, ...)     --> libc --> slot --> kernel
  *
  * Calls of write() and writev() are interposed. The C library writes its streams by calls of its
- * own. They lead through a word of its tables of streams (_IO_file_jumps, _IO_wfile_jumps), which
- * gets the address of a function of this file. Therefore perror(), assert() and std::cerr are
- * recorded too. The real call comes first, and what it has written is recorded: the program's
- * output never depends on the recording.
+ * own. These lead through a word of its tables of streams (_IO_file_jumps, _IO_wfile_jumps). The
+ * word gets the address of a function of this file. Therefore perror(), assert() and std::cerr
+ * are recorded too. The real call comes first, and only the bytes that it wrote are recorded.
+ * So the program's output never depends on the recording.
  *
- * A record is a line without its end. The part of a line that one write leaves is kept for the
- * thread, and recorded with the rest of the line, or when the thread or the process ends.
+ * A record is a line without its end. If a write ends within a line, the thread keeps the part.
+ * The part is recorded with the rest of the line, or when the thread or the process ends.
  */
 #ifndef FXT_AGENT_LOGS_H
 #define FXT_AGENT_LOGS_H
@@ -23,7 +23,7 @@
 #include "agent/base/attributes.h"
 #include "writer/shared/atomics.h"
 
-/* What is recorded, as in control->logs. */
+/* The recorded logs, as bits like those of control->logs. */
 extern HIDDEN uint32_t agent_logs;
 
 static inline bool agent_log_has(int fd)

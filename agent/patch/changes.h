@@ -1,7 +1,7 @@
 /*
- * What the agent has changed in the program, for a detach (agent/process/attach.h): bytes of
- * code, and slots (redirect.h). Each change is noted with the bytes before it. An agent that
- * was preloaded notes nothing, because it stays as long as the process.
+ * Notes the agent's changes of the program, so that a detach (agent/process/attach.h) can undo
+ * them. They are bytes of code, and slots (redirect.h). Each note holds the bytes before the
+ * change. A preloaded agent notes nothing, because it stays as long as the process.
  *
  * Under the engine's lock, and with the memory of this process open (code.h).
  */
@@ -24,8 +24,9 @@ bool agent_change_slot(uint64_t address, uint64_t function);
 /* Whether a stopped thread is in the middle of changed code (stopped.h). */
 bool agent_changes_are_entered(void);
 
-/* Puts back all that is still as the agent left it. Slots are forgotten; code is kept in
- * mind, and the second writes it again if the code is as it was at first. */
+/* The first puts back everything that is still as the agent left it. It forgets slots, and
+ * keeps the notes about code. The second writes this code again where the memory holds the
+ * bytes from before it. */
 void agent_changes_put_back(void);
 void agent_changes_repeat(void);
 

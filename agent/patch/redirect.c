@@ -24,8 +24,8 @@ static bool redirect_is_compared(const char *name)
 	return false;
 }
 
-/* Where the slot leads to, now or once the loader has bound it. Until then it leads into its
- * own module. */
+/* The function that the slot leads to, now or once the loader has bound it. Until then it
+ * leads into its own module. */
 static uint64_t redirect_target(const struct agent_module_tables *module, const struct agent_import *import)
 {
 	uint64_t content = *(const uint64_t *)(uintptr_t)import->slot;

@@ -1,6 +1,6 @@
 /*
- * Where the other threads are while a launcher has stopped them (agent/process/attach.h).
- * Bytes of code that a thread is in the middle of must not change: it would go on inside
+ * The places of the other threads while a launcher has stopped them (agent/process/attach.h).
+ * Code must not change while a thread is in the middle of it: the thread would go on inside
  * another instruction. A signal handler leaves such an address on the stack, too.
  */
 #ifndef FXT_AGENT_STOPPED_H

@@ -261,7 +261,7 @@ static void life_begin_sanitizers(void)
 	}
 }
 
-/* What comes before the first recording. */
+/* Prepares everything that the first recording needs. */
 static void life_prepare(void)
 {
 	real_functions();
@@ -346,7 +346,8 @@ __attribute__((constructor(101))) static void life_start(int count, char **argum
 
 /* ---- late ---- */
 
-/* What a forked child forgets, after a detach, when all threads have left their hooks. */
+/* Forgets the recording that a detach has ended, as a forked child forgets its parent's. All
+ * threads have left their hooks by then. */
 static void life_forget_attached(void)
 {
 	agent_self.forks_outside = true; /* no hook continues */

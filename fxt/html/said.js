@@ -1,5 +1,5 @@
 'use strict';
-// What the program says beside its calls: async spans and counters as tracks of the timeline, and flows as arrows from
+// Draws the program's own events: async spans and counters as tracks of the timeline, and flows as arrows from
 // thread to thread, among them the messages of a job of MPI.
 const said = (() => {
   const {data, name, count, plural} = page;

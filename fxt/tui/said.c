@@ -70,7 +70,7 @@ static void said_write_counter(FILE *out, const struct fxt_counter *c)
 	fwrite(c->series.data, 1, c->series.bytes, out);
 }
 
-/* What stands before a row of async spans. */
+/* Writes the label of a row of async spans. */
 static void said_write_async(FILE *out, const struct fxt_async_track *track, int row)
 {
 	if (row == 0)

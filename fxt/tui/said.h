@@ -1,5 +1,5 @@
 /*
- * What the program says beside its calls, as tracks of the timeline: async spans, a few rows
+ * The program's own events as tracks of the timeline: async spans, a few rows
  * for each name, and counters, a row each. They are read once, before the screen begins.
  */
 #ifndef FXT_FXT_TUI_SAID_H

@@ -1,5 +1,5 @@
 /*
- * What is mapped into a process, and where functions of its libraries are.
+ * Finds the files that are mapped into a process, and functions of its libraries.
  */
 #ifndef FXT_LAUNCHER_ATTACH_IMAGE_H
 #define FXT_LAUNCHER_ATTACH_IMAGE_H

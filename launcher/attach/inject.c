@@ -108,7 +108,7 @@ static enum outcome inject_load(struct injection *j)
 	return fxt_tracee_result(j->caller) ? DONE : inject_describe_loading(j);
 }
 
-/* What the agent's function has returned. */
+/* Judges the value that the agent's function has returned. */
 static enum outcome inject_judge(struct injection *j, int result)
 {
 	if (result == 0)

@@ -105,7 +105,7 @@ enum fxt_tracee_event fxt_tracee_wait(struct fxt_tracee *tracee, uint64_t patien
  * back ends its wait. Otherwise it runs on. */
 bool fxt_tracee_is_waiting(struct fxt_tracee *tracee);
 
-/* What the call returned. */
+/* The value that the call has returned. */
 uint64_t fxt_tracee_result(const struct fxt_tracee *tracee);
 
 /* Returns that value from the callback, to its caller. */

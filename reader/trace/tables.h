@@ -95,9 +95,9 @@ struct fxt_identity {
 };
 
 /*
- * What a program says by duration events of its own: a span is its name and its category,
- * and is not the function of that name. Once the trace is read, namesakes.h gives spans
- * that share a name with a function or with each other strings of their own.
+ * A span is a duration event of the program's own. Its name and its category identify it. It
+ * is not the function of that name: once the trace is read, namesakes.h gives strings of
+ * their own to spans that share a name with a function or with each other.
  */
 struct fxt_span_name {
 	uint32_t name, category; /* ids of strings */
