@@ -101,8 +101,8 @@ uint64_t agent_function_ref(uint64_t address);
 /* Waits, in the same way, until the manager has decided on this function or span. */
 void agent_await_decision(uint64_t ref);
 
-/* The loader is about to unmap the module: forgets its functions, and calls `code_goes` for
- * each part of its code. Under the engine's lock. */
+/* The loader is about to unmap the module, or has done so: forgets its functions, and calls
+ * `code_goes` with all its addresses. Reads nothing of the module. Under the engine's lock. */
 void agent_module_retire(uint32_t id, void (*code_goes)(uint64_t start, uint64_t end));
 
 #endif
