@@ -65,6 +65,9 @@ void fxt_html_write(struct fxt_html *page);
  * and what is missing. */
 void fxt_html_summary(struct fxt_html *page);
 
+/* Writes the number of a process or thread, and its name or null. */
+void fxt_html_object(struct fxt_html *page, enum fxt_object_type type, uint64_t koid);
+
 /* The activity of threads over time (lane_slices.h), async spans and counters. */
 void fxt_html_timeline(struct fxt_html *page);
 

@@ -13,7 +13,7 @@ static void summary_number(FILE *out, const char *key, uint64_t number)
 	fprintf(out, ",\n\"%s\": %" PRIu64, key, number);
 }
 
-static void summary_object(struct fxt_html *page, enum fxt_object_type type, uint64_t koid)
+void fxt_html_object(struct fxt_html *page, enum fxt_object_type type, uint64_t koid)
 {
 	uint32_t name = fxt_tables_object_name(&page->scan->tables, type, koid);
 
@@ -39,9 +39,9 @@ static void summary_threads(struct fxt_html *page)
 		if (page->threads[i].count == 0)
 			continue;
 		fprintf(page->out, "%s\n\"%zu\": [", before, i);
-		summary_object(page, FXT_OBJECT_PROCESS, koids.process);
+		fxt_html_object(page, FXT_OBJECT_PROCESS, koids.process);
 		fputs(", ", page->out);
-		summary_object(page, FXT_OBJECT_THREAD, koids.thread);
+		fxt_html_object(page, FXT_OBJECT_THREAD, koids.thread);
 		fprintf(page->out, ", %" PRIu64 "]", fxt_functions_calls(&page->threads[i]));
 		before = ",";
 	}

@@ -75,18 +75,7 @@ static void timeline_lanes(struct fxt_html *page, const char *key, const struct 
 	fputs("]}", page->out);
 }
 
-/* ---- what the program says beside its calls ---- */
-
-static void timeline_process(struct fxt_html *page, uint64_t process)
-{
-	uint32_t name = fxt_tables_object_name(&page->scan->tables, FXT_OBJECT_PROCESS, process);
-
-	fprintf(page->out, "%" PRIu64 ", ", process);
-	if (name == FXT_NOTHING)
-		fputs("null", page->out);
-	else
-		fprintf(page->out, "%" PRIu32, fxt_html_name(&page->names, name));
-}
+/* ---- the program's own events ---- */
 
 /* Writes async spans: a track for each name of a process, and its lanes. */
 static void timeline_async(struct fxt_html *page)
@@ -99,7 +88,7 @@ static void timeline_async(struct fxt_html *page)
 		const struct fxt_async_track *track = &async.tracks[i];
 
 		fputs(i > 0 ? ",\n[" : "\n[", page->out);
-		timeline_process(page, track->process);
+		fxt_html_object(page, FXT_OBJECT_PROCESS, track->process);
 		fprintf(page->out, ", %" PRIu32 ", %" PRIu32 ", %" PRIu64 ", %" PRIu64 "]",
 		        fxt_html_name(&page->names, track->name),
 		        fxt_html_name(&page->names, track->category), track->spans, track->open);
@@ -143,7 +132,7 @@ static void timeline_counters(struct fxt_html *page)
 		if (c->point_count == 0)
 			continue;
 		fputs(before, page->out);
-		timeline_process(page, c->process);
+		fxt_html_object(page, FXT_OBJECT_PROCESS, c->process);
 		fprintf(page->out, ", %" PRIu32 ", %" PRIu32 ", \"%" PRIu64 "\", ",
 		        fxt_html_name(&page->names, c->name), fxt_html_name(&page->names, c->category),
 		        c->id);
