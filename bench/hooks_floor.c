@@ -4,8 +4,8 @@
  * nesting check, no reader; each thread goes round a populated region of its own, as large
  * as a rolling buffer.
  *
- * For the macros of <fxt/trace.h> it is an agent of the same kind: an instant is 16 bytes, a
- * duration 24.
+ * For the macros of <fxt/trace.h> it is an agent of the same kind: an instant is 16 bytes,
+ * a duration 24.
  */
 #include <stdint.h>
 #include <sys/mman.h>

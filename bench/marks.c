@@ -1,8 +1,9 @@
 /*
  * Measures the cost of a macro of <fxt/trace.h>: marks instant|duration COUNT
  *
- * It prints the nanoseconds that one takes, less those of an empty loop. The least of 500 times
- * is taken of both. Whether the macro is recorded is up to the tracer that the program runs under.
+ * It prints the nanoseconds that one takes, less those of an empty loop. The least of 500
+ * times is taken of both. Whether the macro is recorded is up to the tracer that the
+ * program runs under.
  */
 #include <stdint.h>
 #include <stdio.h>

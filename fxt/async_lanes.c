@@ -1,6 +1,6 @@
 /*
- * Puts each async span into the first lane of its track that is free when it begins. Runs on
- * the main thread. A trace may have a name a span, so tracks and lanes are limited.
+ * Puts each async span into the first lane of its track that is free when it begins. Runs
+ * on the main thread. A trace may have a name a span, so tracks and lanes are limited.
  */
 #include "async_lanes.h"
 

@@ -137,9 +137,8 @@ static void why_print_meanwhile(const struct fxt_scan *scan, const struct fxt_me
 	fxt_table_end();
 }
 
-/* One end of a message that is in its call while the other is not yet in its own waits for
- * it: a receiver for a late sender, or a sender for a late receiver. Says what the late one
- * did instead. */
+/* Prints what the late end of a message did while the other end waited in its call: a
+ * receiver waits for a late sender, or a sender for a late receiver. */
 static bool why_print_late(const struct fxt_call_details *m)
 {
 	const struct fxt_scan *scan = m->scan;

@@ -708,7 +708,8 @@ const struct fxt_option fxt_option_table[] = {
                 "only says which probes there are",
                 .set = option_usdt},
         {"log", "LOG,...",
-                "record what the programs write to a log, on the thread that writes it: stderr, stdout, "
+                "record the lines that programs write to a log, on the thread that writes them: stderr, "
+                "stdout, "
                 "syslog",
                 .set = option_log},
         {"no-patch", NULL,

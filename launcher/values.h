@@ -48,8 +48,8 @@ const char *fxt_value_trace_file(const char *text);
 bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index);
 
-/* The bytes of a list's first item, which ends before a comma or a semicolon. A comma inside
- * the brackets of C++ is part of a name. */
+/* The bytes of a list's first item, which ends before a comma or a semicolon. A comma
+ * inside the brackets of C++ is part of a name. */
 size_t fxt_value_item_bytes(const char *list);
 
 /* Names of the patterns that choose functions, as fields of the control socket; the

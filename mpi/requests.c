@@ -52,8 +52,8 @@ static void request_say(const struct request *request, uint32_t type)
 		fxt_trace_agent_()->event(request->site, type, request->id, request->call.facts, MPI_FACTS);
 }
 
-/* A receive takes its place among the messages of its kind when it is posted, as MPI matches
- * them. One that leaves the peer or the tag open takes it when it ends. */
+/* A receive takes its place among the messages of its kind when it is posted, as MPI
+ * matches them. One that leaves the peer or the tag open takes it when it ends. */
 static void request_begin(struct request *request)
 {
 	request->id = FXT_NONCE();

@@ -270,8 +270,8 @@ static void take_option(const char *option)
 
 static void take_argument(const char *argument, unsigned nesting);
 
-/* Reads the next argument of a response file in place: blanks separate arguments, quotes and
- * backslashes protect. Returns NULL at the end. */
+/* Reads the next argument of a response file in place: blanks separate arguments, quotes
+ * and backslashes protect. Returns NULL at the end. */
 static char *response_next(char **rest)
 {
 	char *from = *rest + strspn(*rest, " \t\r\n\f\v"), *to = from, *first = from, quote = 0;

@@ -18,8 +18,8 @@ struct agent_import {
 };
 
 /* Finds the undefined functions of an object by its dynamic section; `with_own`: also those
- * that it defines itself and calls through slots. The array has room for `most`; NULL: counts
- * only. The count may include variables. */
+ * that it defines itself and calls through slots. The array has room for `most`; NULL:
+ * counts only. The count may include variables. */
 uint32_t agent_imports_find(
         uint64_t base, const void *dynamic, bool with_own, struct agent_import *imports, uint32_t most);
 
@@ -33,11 +33,11 @@ struct agent_definition {
  * there is none that is certain. Both need a list of loaded objects that stands: before the
  * program has threads, or inside dlopen().
  *
- * For an object of the program's start the loader searches these objects in their order. For
- * a later one it searches in an order that only the loader knows, by RTLD_GLOBAL,
+ * For an object of the program's start the loader searches these objects in their order.
+ * For a later one it searches in an order that only the loader knows, by RTLD_GLOBAL,
  * RTLD_DEEPBIND and dependencies. There a definition is certain if no other object has one
- * and its object is one of the start or one that the library needs.
- * If the agent interposes it, the agent's is taken, which calls that one.
+ * and its object is one of the start or one that the library needs. If the agent interposes
+ * it, the agent's is taken, which calls that one.
  *
  * The second searches behind the agent, or from the beginning if the agent was loaded late.
  */

@@ -1,7 +1,7 @@
 /*
  * An ELF object in memory, by its dynamic section: its symbols, their names and versions,
- * and its relocations. Reads the loader's tables and calls nothing of the loader's. From any
- * context, while the object stays loaded.
+ * and its relocations. Reads the loader's tables and calls nothing of the loader's. From
+ * any context, while the object stays loaded.
  */
 #ifndef FXT_AGENT_OBJECT_H
 #define FXT_AGENT_OBJECT_H

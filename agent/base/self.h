@@ -194,8 +194,8 @@ struct fxt_thread_writer *agent_attach(void);
 
 /*
  * For a detach (agent/process/attach.h). Once the first was called, each thread that gets a
- * slot is noted. The second lets all of them forget their slots, while none is in a hook and
- * none records; the memory of this process is open (agent/patch/code.h).
+ * slot is noted. The second lets all of them forget their slots, while none is in a hook
+ * and none records; the memory of this process is open (agent/patch/code.h).
  */
 void agent_note_threads(void);
 void agent_forget_threads(bool (*read)(uint64_t address, void *bytes, size_t count),

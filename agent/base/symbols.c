@@ -374,9 +374,9 @@ static bool is_needed(const struct link_map *map, const struct link_map *until)
 	}
 }
 
-/* The last object of the program's start. Each of these is preloaded, or needed by one of
- * those before it, and the last one is needed. A library that dlopen() adds is needed by
- * none of them, or it would be there already. */
+/* The last object of the program's start. Each object of the start is preloaded, or an
+ * earlier one needs it, and the last one is needed. No object of the start needs a library
+ * that dlopen() adds, or the library would be there already. */
 static const struct link_map *last_of_start(void)
 {
 	const struct link_map *end = first_object();

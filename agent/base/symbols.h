@@ -34,8 +34,9 @@ const void *agent_next_object(const char *name);
 const void *agent_own_object(void);
 bool agent_object_has(const void *object, const void *address);
 
-/* Whether the agent was loaded by dlopen(), after the program's start. Its exports are hidden
- * then: a library that is loaded later finds what it finds without the agent. */
+/* Whether the agent was loaded by dlopen(), after the program's start. Its exports are
+ * hidden then, so libraries that are loaded later find the same functions as without the
+ * agent. */
 bool agent_is_late(void);
 
 /* The agent's own function of that name, hidden or not; NULL: none. */

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* Returns the table at `at`, and makes it if there is none. NULL: there is no memory, or the
- * process may make no system call. */
+/* Returns the table at `at`, and makes it if there is none. NULL: there is no memory, or
+ * the process may make no system call. */
 void *agent_table_make(void **at, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Keeps the arguments of open calls (arguments.h), on the program's threads. Tables of cells
- * are made without a lock, and stay as long as the process. */
+/* Keeps the arguments of open calls (arguments.h), on the program's threads. Tables of
+ * cells are made without a lock, and stay as long as the process. */
 #include "arguments.h"
 #include "agent/base/attributes.h"
 #include "agent/base/tables.h"

@@ -1,7 +1,7 @@
 /*
- * Records calls of the ITT API (itt.h) as events of <fxt/trace.h>, on the program's threads. Each
- * pair of a domain and a name has a site, which is made at its first event. Nothing here takes a
- * lock, so handlers may call it too.
+ * Records calls of the ITT API (itt.h) as events of <fxt/trace.h>, on the program's
+ * threads. Each pair of a domain and a name has a site, which is made at its first event.
+ * Nothing here takes a lock, so handlers may call it too.
  */
 #include "itt.h"
 #include <string.h>
@@ -48,8 +48,8 @@ struct itt_counter {
 enum itt_state { ITT_FREE, ITT_BEING_MADE, ITT_IS_THERE };
 enum itt_kind { ITT_DOMAIN, ITT_STRING, ITT_COUNTER };
 
-/* Made once for each name. Two threads that make one at the same moment may get two, which does
- * no harm. */
+/* Made once for each name. Two threads that make one at the same moment may get two, which
+ * does no harm. */
 struct itt_object {
 	uint32_t state; /* enum itt_state */
 	uint32_t kind;  /* enum itt_kind */
@@ -68,7 +68,7 @@ struct itt_site {
 	uint64_t sum; /* of a counter */
 };
 
-/* Async durations that have begun: who ends one does not say its name. */
+/* An async duration that has begun. The call that ends it does not give its name. */
 struct itt_open {
 	uint64_t id; /* 0: free */
 	struct itt_site *site;
@@ -275,7 +275,7 @@ static struct itt_open *open_at(uint64_t id, uint32_t tried)
 	return &tables->open[(id * UINT64_C(0x9e3779b97f4a7c15) >> 40 ^ tried) % OPEN];
 }
 
-/* Those that find no place in a few tries end under another name. */
+/* A duration that finds no place in so many tries ends under another name. */
 #define TRIES 16
 
 static void itt_async_begin(const char *category, const char *name, uint64_t id)

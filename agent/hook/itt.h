@@ -1,8 +1,8 @@
 /*
- * The collector for programs with calls of Intel's ITT API (tasks, frames, counters). Such a
- * program contains a part of ittnotify. That part loads the library named by
- * INTEL_LIBITTNOTIFY64, which fxtrun sets to the agent, and calls its __itt_api_init(). This
- * function fills in the program's pointers. Programs without ITT never call it.
+ * The collector for programs with calls of Intel's ITT API (tasks, frames, counters). Such
+ * a program contains a part of ittnotify. That part loads the library named by
+ * INTEL_LIBITTNOTIFY64, which fxtrun sets to the agent, and calls its __itt_api_init().
+ * This function fills in the program's pointers. Programs without ITT never call it.
  *
  *     __itt_task_begin, _end              a duration of the thread
  *     __itt_task_begin_overlapped, _end   an async duration, and so are regions and frames
@@ -10,8 +10,8 @@
  *     __itt_marker                        an instant
  *     __itt_thread_set_name               the thread's name
  *
- * The category is the name of the domain. Domains, string handles and counters that the program's
- * part made before it loaded the library have the same members as ours.
+ * The category is the name of the domain. Domains, string handles and counters that the
+ * program's part made before it loaded the library have the same members as ours.
  */
 #ifndef FXT_AGENT_ITT_H
 #define FXT_AGENT_ITT_H

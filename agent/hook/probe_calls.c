@@ -297,8 +297,8 @@ static void overlapping_end(
 
 /* ---- a probe ---- */
 
-/* On top of the code above and agent_probe_record(): half of it reads the arguments, and then
- * the event is written. */
+/* On top of the code above and agent_probe_record(): half of it reads the arguments, and
+ * then the event is written. */
 #define STACK_BYTES 4096
 
 static __attribute__((noinline)) void probe_record(

@@ -196,9 +196,9 @@ static inline uint64_t said_fast_stamp(struct fxt_thread_writer *writer)
 	return now;
 }
 
-/* Writes an event that has no arguments, and registered texts. `begin`: of a duration, which
- * ends at `extra`; 0: now. The writer is WRITING. False: it is another one, or has no room
- * here. */
+/* Writes an event that has no arguments, and registered texts. `begin`: of a duration,
+ * which ends at `extra`; 0: now. The writer is WRITING. False: it is another one, or has no
+ * room here. */
 static inline bool said_fast_plain(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         const struct fxt_trace_site *site, uint32_t type, uint64_t begin, uint64_t extra)
 {

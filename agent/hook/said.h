@@ -18,9 +18,9 @@
 #include "said_names.h"
 
 /*
- * Whether records of a site can be written now, by code that needs `stack_bytes` of the stack.
- * If not, a record that `begins` is counted as lost, unless it is not wanted. The end of a
- * span is not: its frame remains.
+ * Whether records of a site can be written now, by code that needs `stack_bytes` of the
+ * stack. If not, a record that `begins` is counted as lost, unless it is not wanted. The
+ * end of a span is not: its frame remains.
  */
 bool agent_said_is_possible(const struct fxt_trace_site *site, bool begins, uint64_t stack_bytes);
 

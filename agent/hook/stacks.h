@@ -52,9 +52,9 @@ void agent_set_signal_stack(const stack_t *stack);
 void agent_look_for_signal_stack(uint64_t address);
 
 /*
- * The slow path needs this much of a stack. It takes locks with all signals blocked: a program
- * that uses its stack up, and handles that, must not reach the end of it there. Calls need
- * 1.3 KB, the heap 1.9.
+ * The slow path needs this much of a stack. It takes locks with all signals blocked: a
+ * program that uses its stack up, and handles that, must not reach the end of it there.
+ * Calls need 1.3 KB, the heap 1.9.
  */
 #define AGENT_STACK_LEAST 2048
 

@@ -240,7 +240,7 @@ void agent_locks_end(const void *memory, size_t bytes)
 	}
 }
 
-/* Both what destroys a lock and what makes a new one end the life of the lock before. */
+/* A lock's life ends when it is destroyed, and when another one is made at its address. */
 #define END_OF_LIFE(name, parameters, arguments)      \
 	EXPORT int name parameters                    \
 	{                                             \

@@ -1,7 +1,7 @@
 /*
- * Records what the program writes to its log (logs.h), on the thread that writes it, also in
- * signal handlers and in forked children. It waits for no lock of the C library's: a stream's
- * lock is held when the stream writes.
+ * Records the lines of the program's log (logs.h), on the thread that writes them, also in
+ * signal handlers and in forked children. It waits for no lock of the C library's, because
+ * a stream holds its lock while it writes.
  */
 #include "logs.h"
 #include <errno.h>
@@ -24,8 +24,8 @@
 
 uint32_t agent_logs;
 
-/* A line that its thread has not ended yet. `all` counts its bytes so far; 0: there is no such
- * line. `text` holds the first ones, as many as fit. */
+/* A line that its thread has not ended yet. `all` counts its bytes so far; 0: there is no
+ * such line. `text` holds the first ones, as many as fit. */
 struct agent_line {
 	uint32_t is_busy;
 	int fd;
@@ -81,8 +81,8 @@ static bool log_is_markup(const char *text, size_t bytes)
 	return bytes >= strlen(MARKUP) && memcmp(text, MARKUP, strlen(MARKUP)) == 0;
 }
 
-/* Records a text that needs a change: it is not UTF-8, or cut, or looks like a description of
- * modules. */
+/* Records a text that needs a change: it is not UTF-8, or cut, or looks like a description
+ * of modules. */
 static COLD void log_record_changed(const char *text, size_t bytes, uint64_t all)
 {
 	char changed[ESCAPED_BYTES + TEXT_BYTES + CUT_BYTES + TOLD_BYTES];
@@ -122,8 +122,8 @@ static void log_line(const char *text, uint64_t all)
 
 /* ---- lines ---- */
 
-/* Makes the thread's memory for the beginning of a line. NULL: a handler has interrupted this
- * file, or there is no memory. */
+/* Makes the thread's memory for the beginning of a line. NULL: a handler has interrupted
+ * this file, or there is no memory. */
 static struct agent_line *line_take(void)
 {
 	struct agent_line *line = agent_self.line;

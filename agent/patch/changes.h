@@ -1,7 +1,8 @@
 /*
- * Notes the agent's changes of the program, so that a detach (agent/process/attach.h) can undo
- * them. They are bytes of code, and slots (redirect.h). Each note holds the bytes before the
- * change. A preloaded agent notes nothing, because it stays as long as the process.
+ * Notes the agent's changes of the program, so that a detach (agent/process/attach.h) can
+ * undo them. They are bytes of code, and slots (redirect.h). Each note holds the bytes
+ * before the change. A preloaded agent notes nothing, because it stays as long as the
+ * process.
  *
  * Under the engine's lock, and with the memory of this process open (code.h).
  */

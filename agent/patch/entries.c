@@ -1,6 +1,6 @@
 /*
- * Finds and writes prepared entries and sleds (entries.h). Runs on the starting thread, on a
- * thread that loads a module, and on the helper's thread, with the engine's lock held. It
+ * Finds and writes prepared entries and sleds (entries.h). Runs on the starting thread, on
+ * a thread that loads a module, and on the helper's thread, with the engine's lock held. It
  * must not write over code that another thread may execute, except the first byte of an
  * entry.
  */

@@ -14,10 +14,10 @@
  *
  * Sleds (sleds.h) are entries too: there, too, only the first byte changes later.
  *
- * Calls of prepared entries that are open when the byte changes return as they were entered:
- * their way back is on their stack. With sleds an exit is a place of its own, as it is with
- * hooks. So sleds at exits come on before those at entries, and the sleds of a function that
- * has an open call are not taken out (patch.h).
+ * Calls of prepared entries that are open when the byte changes return as they were
+ * entered: their way back is on their stack. With sleds an exit is a place of its own, as
+ * it is with hooks. So sleds at exits come on before those at entries, and the sleds of a
+ * function that has an open call are not taken out (patch.h).
  *
  * All writing goes through /proc/self/mem (code.h). No page is ever writable and
  * executable.
@@ -48,12 +48,12 @@ uint32_t agent_entries_count(void);
  * thread, or, with `is_helper` false, before there is one. */
 void agent_entries_follow_recording(bool is_helper);
 
-/* Whether the call that returns there is of that function's thunk, or at its sled. Under the
- * engine's lock. */
+/* Whether the call that returns there is of that function's thunk, or at its sled. Under
+ * the engine's lock. */
 bool agent_entries_call(uint64_t from, uint64_t function);
 
-/* Takes that entry out, or all sleds of the function. True if it is out. Runs in the helper's thread, with the
- * memory open and the engine's lock held, as does the next one. */
+/* Takes that entry out, or all sleds of the function. True if it is out. Runs in the
+ * helper's thread, with the memory open and the engine's lock held, as does the next one. */
 bool agent_entries_exclude(uint64_t from);
 
 /* Puts back what was taken out: first all exits, and then, when all threads see these, all

@@ -1,6 +1,7 @@
 /*
- * Finds prepared entries and sleds (entry_search.h), on the thread that starts or loads a module,
- * before any thread executes the module's code. It reads the code as it lies in memory.
+ * Finds prepared entries and sleds (entry_search.h), on the thread that starts or loads a
+ * module, before any thread executes the module's code. It reads the code as it lies in
+ * memory.
  */
 #include "entry_search.h"
 #include <elf.h>

@@ -3,10 +3,10 @@
  * that they lead to.
  *
  * There are two kinds of slots. The linker's stubs (PLT) jump through one kind, and nothing
- * else uses them. The other kind is read by the module's own code: for calls (-fno-plt), but
- * also for the function's address, which the program may compare with another module's. So
- * a slot of this kind is found only if calls and jumps are all that the module's code does
- * with it.
+ * else uses them. The other kind is read by the module's own code: for calls (-fno-plt),
+ * but also for the function's address, which the program may compare with another module's.
+ * So a slot of this kind is found only if calls and jumps are all that the module's code
+ * does with it.
  */
 #ifndef FXT_AGENT_IMPORT_SEARCH_H
 #define FXT_AGENT_IMPORT_SEARCH_H

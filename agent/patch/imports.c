@@ -51,8 +51,8 @@ struct import_module {
 	uint32_t count;
 };
 
-/* Mapped when the first module is examined: memory of this library's own would count towards
- * every program's limit of data. */
+/* Mapped when the first module is examined: memory of this library's own would count
+ * towards every program's limit of data. */
 static struct imports {
 	struct import_module modules[MODULES];
 	uint32_t module_count;

@@ -20,9 +20,9 @@
 #include <stdint.h>
 #include "agent/process/modules.h"
 
-/* Finds the imports of a module, if the session records library calls. The module's
- * entries (entries.h) and those of the modules it imports from are known. Writes a notice if
- * they cannot be recorded. Under the engine's lock. */
+/* Finds the imports of a module, if the session records library calls. The module's entries
+ * (entries.h) and those of the modules it imports from are known. Writes a notice if they
+ * cannot be recorded. Under the engine's lock. */
 void agent_imports_examine(const struct agent_module_tables *module);
 
 /* The number of functions with thunks. */

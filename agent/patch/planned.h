@@ -8,11 +8,12 @@
  *                       '------------ jmp
  *     thunk's body = moved
  *
- * The jump stays. Whether calls are recorded is in `way`, a word of data: a thread takes the
- * one or the other, and no code changes under it. So an excluded function costs three jumps.
+ * The jump stays. Whether calls are recorded is in `way`, a word of data: a thread takes
+ * the one or the other, and no code changes under it. So an excluded function costs three
+ * jumps.
  *
- * Memory for stubs, moved instructions and ways lies near the module. All functions need the
- * engine's lock; entries.c calls them.
+ * Memory for stubs, moved instructions and ways lies near the module. All functions need
+ * the engine's lock; entries.c calls them.
  */
 #ifndef FXT_AGENT_PLANNED_H
 #define FXT_AGENT_PLANNED_H

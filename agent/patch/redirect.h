@@ -1,8 +1,8 @@
 /*
  * Interposes functions in a program that runs already (agent/process/attach.h). An agent
  * that was preloaded precedes libc, and the loader binds the program's calls to it. To one
- * that is loaded late nothing is bound. So it finds the slots through which modules call the
- * functions that it interposes, and writes the addresses of its own there:
+ * that is loaded late nothing is bound. So it finds the slots through which modules call
+ * the functions that it interposes, and writes the addresses of its own there:
  *
  *     program: call fork@plt --> jmp *slot --> the agent's fork --> libc's fork
  *

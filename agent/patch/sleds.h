@@ -7,10 +7,10 @@
  *     exit     ret; nop              c3 .. .. .. ..              e9 .. .. .. ..
  *     tail     jmp +9; nop           eb 09 e9 .. .. .. ..        eb 00 e9 .. .. .. ..
  *
- * An entry that is on calls a stub, which jumps to agent_xray_enter (agent/hook/xray.c). `f`
- * is the distance from behind the call to the function, so a call tells its function without
- * a look-up. A tail is before the jump to another function. Exits and tails that are on jump
- * to a thunk of their own:
+ * An entry that is on calls a stub, which jumps to agent_xray_enter (agent/hook/xray.c).
+ * `f` is the distance from behind the call to the function, so a call tells its function
+ * without a look-up. A tail is before the jump to another function. Exits and tails that
+ * are on jump to a thunk of their own:
  *
  *     exit:  push function            tail:  lea -128(%rsp), %rsp
  *            jmp agent_xray_leave            push function

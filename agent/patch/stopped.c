@@ -1,7 +1,7 @@
 /*
  * Collects code addresses of stopped threads (stopped.h), on the thread that attaches or
- * detaches. Must not rely on what it reads: any word on a stack that looks like an address
- * of code counts as one.
+ * detaches. Must not rely on the words it reads: any word on a stack that looks like an
+ * address of code counts as one.
  */
 #include "stopped.h"
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
- * Blocks of thunks (agent/hook/thunks.h) in consecutive pages: those of one module's entries
- * (entries.h), or of some imported functions (imports.h). All functions need the engine's
- * lock.
+ * Blocks of thunks (agent/hook/thunks.h) in consecutive pages: those of one module's
+ * entries (entries.h), or of some imported functions (imports.h). All functions need the
+ * engine's lock.
  */
 #ifndef FXT_AGENT_THUNK_BLOCKS_H
 #define FXT_AGENT_THUNK_BLOCKS_H

@@ -1,6 +1,6 @@
 /*
- * The agent in a process that runs already (fxtrun --attach). The launcher stops all threads
- * of the process and has one of them call, in this order:
+ * The agent in a process that runs already (fxtrun --attach). The launcher stops all
+ * threads of the process and has one of them call, in this order:
  *
  *   dlopen("…/libfxtagent.so", RTLD_NOW | RTLD_GLOBAL)   its constructor does nothing
  *   fxt_agent_attach(settings, size)                      recording begins
@@ -9,11 +9,11 @@
  * RTLD_GLOBAL lets modules that are loaded later find __gmon_start__ (load.h). All other
  * names of the library but these three are hidden, so no look-up changes.
  *
- * The other threads are stopped during the last two, wherever they are, and none of them has
- * the loader's lock. These calls take no lock of libc's but that one. The agent's helper, a
- * thread that the agent makes, runs meanwhile. The address where the calling thread was
- * interrupted lies on the stack that it gets for the calls: no code changes under it. After a
- * detach the agent stays loaded and does nothing.
+ * The other threads are stopped during the last two, wherever they are, and none of them
+ * has the loader's lock. These calls take no lock of libc's but that one. The agent's
+ * helper, a thread that the agent makes, runs meanwhile. The address where the calling
+ * thread was interrupted lies on the stack that it gets for the calls: no code changes
+ * under it. After a detach the agent stays loaded and does nothing.
  */
 #ifndef FXT_AGENT_ATTACH_H
 #define FXT_AGENT_ATTACH_H
@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 /*
- * Connects to the manager and begins what its session wants. `settings` are consecutive
+ * Connects to the manager and begins to record for its session. `settings` are consecutive
  * strings "NAME=value", each ended by a zero, of `size` bytes in all: the variables that
  * fxtrun gives to a program. FXT_SOCKET must be among them.
  *

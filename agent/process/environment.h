@@ -25,8 +25,8 @@ struct agent_environment {
 	size_t bytes;     /* of the completed environment; 0: nothing is missing */
 };
 
-/* Finds the agent's file. Takes a lock of the loader's; an agent that is loaded late calls it
- * before other threads may be stopped. */
+/* Finds the agent's file. Takes a lock of the loader's; an agent that is loaded late calls
+ * it before other threads may be stopped. */
 void agent_environment_find_agent(void);
 
 /* At the beginning of a managed process: notes how a new image finds the agent and

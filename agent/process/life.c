@@ -346,8 +346,8 @@ __attribute__((constructor(101))) static void life_start(int count, char **argum
 
 /* ---- late ---- */
 
-/* Forgets the recording that a detach has ended, as a forked child forgets its parent's. All
- * threads have left their hooks by then. */
+/* Forgets the recording that a detach has ended, as a forked child forgets its parent's.
+ * All threads have left their hooks by then. */
 static void life_forget_attached(void)
 {
 	agent_self.forks_outside = true; /* no hook continues */

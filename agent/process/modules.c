@@ -540,7 +540,8 @@ void agent_module_retire(uint32_t module, void (*code_goes)(uint64_t start, uint
 		if (segments[i].module == module)
 			segments[i--] = segments[--segment_count];
 	/* Its headers are not read: after a detach the module may be unmapped already. The
-	 * loader maps a module into one range of addresses, so nothing else lies in between. */
+	 * loader maps a module into one range of addresses, so nothing else lies in
+	 * between. */
 	if (agent_engine.functions.entries && gone->low < gone->high) {
 		fxt_functions_retire(&agent_engine, gone->low, gone->high);
 		code_goes(gone->low, gone->high);

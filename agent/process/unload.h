@@ -1,4 +1,4 @@
-/* Modules that are unloaded: what load.h does is forgotten. */
+/* Forgets modules that are unloaded, and so undoes load.h. */
 #ifndef FXT_AGENT_UNLOAD_H
 #define FXT_AGENT_UNLOAD_H
 

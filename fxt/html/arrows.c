@@ -1,6 +1,7 @@
 /*
- * Writes arrows from thread to thread: the flows that the program says, and messages of MPI.
- * Runs on the main thread. A trace may have an arrow a call, so only the longest are written.
+ * Writes arrows from thread to thread: the flows that the program says, and messages of
+ * MPI. Runs on the main thread. A trace may have an arrow a call, so only the longest are
+ * written.
  */
 #include "page.h"
 

@@ -57,7 +57,7 @@ const said = (() => {
       }
   }
 
-  // Steps, with the least and the greatest value of what a point stands for behind them.
+  // Steps. Behind them, each point shows the least and the greatest of its values.
   function drawCurve(context, {curve: lane}, y, {view, scale, width}) {
     const low = Math.min(lane.low, 0), high = Math.max(lane.high, low + 1e-300), inner = CURVE - 4;
     const up = value => y + 2 + inner * (1 - (value - low) / (high - low || 1)), x = moment => Math.min(Math.max((moment - view.from) * scale, -2), width + 2);

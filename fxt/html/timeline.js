@@ -1,7 +1,7 @@
 'use strict';
-// The timeline: a track for each thread, with what it lost, whether it ran, and its calls by depth; and tracks of what
-// the program says beside its calls (said.js). What lies within
-// one pixel is drawn once, so a picture takes as long as it has pixels, however many calls there are.
+// The timeline: a track for each thread, with its losses, its running times, and its calls by depth; and tracks of the
+// program's own events (said.js). Each pixel is drawn once, so a picture takes as long as it has pixels, however
+// many calls there are.
 const timeline = (() => {
   const {data, name, time, count, plural, make} = page;
   const AXIS = 26, HEAD = 22, STATE = 6, ROW = 18, GAP = 8, LEAST = 10; // pixels; LEAST: ns that fill the width

@@ -20,7 +20,8 @@ void fxt_said_free(void);
 /* The async spans: the rows of the track with this index, from 0; 0: there is none. */
 int fxt_said_async_rows(size_t track);
 
-/* Whether there is a counter with this index, and whether it has a track: the heap's have none. */
+/* Whether there is a counter with this index, and whether it has a track: the heap's have
+ * none. */
 bool fxt_said_has_counter(size_t counter);
 bool fxt_said_shows_counter(size_t counter);
 

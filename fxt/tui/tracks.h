@@ -1,15 +1,16 @@
 /*
- * The tracks of the timeline, one below the other: async spans, threads, counters. Each thread has one for its activity,
- * and one for each depth of its calls, as deep as any that was shown so far, so that tracks
- * do not jump about.
+ * The tracks of the timeline, one below the other: async spans, threads, counters. Each
+ * thread has one for its activity, and one for each depth of its calls, as deep as any that
+ * was shown so far, so that tracks do not jump about.
  */
 #ifndef FXT_FXT_TUI_TRACKS_H
 #define FXT_FXT_TUI_TRACKS_H
 
 #include "window.h"
 
-/* A track of a thread; `row` is the depth of its calls, or FXT_TRACK_ACTIVITY. Of async spans
- * and counters (said.h), `thread` is an index plus 1, and `row` is one of overlapping spans. */
+/* A track of a thread; `row` is the depth of its calls, or FXT_TRACK_ACTIVITY. Of async
+ * spans and counters (said.h), `thread` is an index plus 1, and `row` is one of overlapping
+ * spans. */
 enum { FXT_TRACK_ACTIVITY = -1 };
 struct fxt_track {
 	uint32_t thread;

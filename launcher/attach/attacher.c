@@ -79,7 +79,7 @@ static void server_note(struct server *s, const struct request *r)
 		s->attached[s->count++] = r->pid;
 }
 
-/* The session is over: whoever reads what fxtrun prints must not wait for us. */
+/* Gives up fxtrun's outputs when the session is over: their readers must not wait for us. */
 static void server_let_go(const struct server *s)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -89,8 +89,8 @@ static void server_let_go(const struct server *s)
 	close(s->fd);
 }
 
-/* Tries until it succeeds: the process may be stopped, or traced by somebody else who wants to
- * attach. */
+/* Tries to detach until it succeeds. The process may be stopped, or another fxtrun may be
+ * trying to attach. */
 static void server_detach_late(const struct server *s, pid_t pid)
 {
 	const struct request request = {.pid = pid, .is_detach = true};

@@ -1,7 +1,8 @@
 /*
- * The attaching process: a child of the manager that attaches to processes and detaches from
- * them, because the manager must not wait. It has a child of its own for each request, whose
- * end releases all threads whatever happens. If the manager dies, it detaches from all.
+ * The attaching process: a child of the manager that attaches to processes and detaches
+ * from them, because the manager must not wait. It has a child of its own for each request,
+ * whose end releases all threads whatever happens. If the manager dies, it detaches from
+ * all.
  *
  *     manager --request--> attaching process --forks--> one for the request: ptrace
  *        ^                                                  |
@@ -31,16 +32,17 @@ struct fxt_attacher_reply {
  * is the path of libfxtagent.so. Returns 0, or an errno value. */
 int fxt_attacher_begin(struct fxt_attacher *attacher, const char *agent);
 
-/* Request to attach to a process, or to detach from it; one reply comes for each. `settings`
- * is one variable for the agent, "NAME=value". False: the attaching process is gone. */
+/* Request to attach to a process, or to detach from it; one reply comes for each.
+ * `settings` is one variable for the agent, "NAME=value". False: the attaching process is
+ * gone. */
 bool fxt_attacher_attach(const struct fxt_attacher *attacher, pid_t pid, const char *settings);
 bool fxt_attacher_detach(const struct fxt_attacher *attacher, pid_t pid);
 
 /* Takes the next reply. False: the attaching process is gone. */
 bool fxt_attacher_take(const struct fxt_attacher *attacher, struct fxt_attacher_reply *reply);
 
-/* Ends it. It detaches from what is still attached first; from a stopped process when that
- * goes on. */
+/* Ends the attaching process. It first detaches from all processes; from a stopped one once
+ * that goes on. */
 void fxt_attacher_end(const struct fxt_attacher *attacher);
 
 #endif

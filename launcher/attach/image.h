@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Finds where a file with that name is mapped, such as "libc.so.6", which may be followed by
- * " (deleted)". Stores the path, as the process sees it, and the address that the file
+/* Finds where a file with that name is mapped, such as "libc.so.6", which may be followed
+ * by " (deleted)". Stores the path, as the process sees it, and the address that the file
  * begins at. False: there is none. */
 bool fxt_image_find(pid_t pid, const char *name, char path[PATH_MAX], uint64_t *base);
 

@@ -21,8 +21,8 @@
 #define STOP_NS (SECOND_NS / 2)
 /* The agent is done in less, unless it waits for a lock of a stopped thread. */
 #define CALL_NS (3 * SECOND_NS)
-/* From then on a stack is accepted that the unwinder cannot follow to its end. A detach loads
- * no library, so less can go wrong, and the recording goes on meanwhile. */
+/* From then on a stack is accepted that the unwinder cannot follow to its end. A detach
+ * loads no library, so less can go wrong, and the recording goes on meanwhile. */
 #define LATE_ATTACH_NS (FXT_INJECT_SECONDS * SECOND_NS / 2)
 #define LATE_DETACH_NS (SECOND_NS / 2)
 /* Pause before another try. */
@@ -63,8 +63,8 @@ static bool inject_await(struct injection *j, enum fxt_tracee_event event, enum 
 	return event == wanted;
 }
 
-/* Waits for the end of a call that begins by taking a lock of the loader. The thread that has
- * it may in turn wait for ours: then ours leaves the queue for the lock, which changes
+/* Waits for the end of a call that begins by taking a lock of the loader. The thread that
+ * has it may in turn wait for ours: then ours leaves the queue for the lock, which changes
  * nothing. Returns DONE, FAILED, or TRY_AGAIN in that case. */
 static enum outcome inject_await_lock(
         struct injection *j, enum fxt_tracee_event event, enum fxt_tracee_event wanted)

@@ -8,8 +8,8 @@
  *   thread A        calls fxt_agent_attach() or fxt_agent_detach() inside the callback
  *   all             go on where they were
  *
- * Only thread A must be at a safe place. dlopen() may wait for locks of other threads, which
- * run meanwhile.
+ * Only thread A must be at a safe place. dlopen() may wait for locks of other threads,
+ * which run meanwhile.
  */
 #ifndef FXT_LAUNCHER_ATTACH_INJECT_H
 #define FXT_LAUNCHER_ATTACH_INJECT_H
@@ -21,8 +21,8 @@
 #define FXT_INJECT_SECONDS 10
 
 /* Both return 0, or -1 and one line in error[error_bytes]. They must be called by a process
- * that has SIGCHLD blocked and ends soon afterwards: its end releases threads that could not
- * be released before. */
+ * that has SIGCHLD blocked and ends soon afterwards: its end releases threads that could
+ * not be released before. */
 
 /* `agent` is the path of libfxtagent.so, `settings` are variables for
  * fxt_agent_attach(). */

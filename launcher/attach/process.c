@@ -88,7 +88,7 @@ static bool process_is_same_file(const char *left, const char *right)
 	return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Refuses what belongs to somebody else. */
+/* Refuses processes of other users. */
 static int process_check_owner(pid_t pid, char *error, size_t error_bytes)
 {
 	unsigned real, effective, own = sys_geteuid();

@@ -18,8 +18,8 @@ bool fxt_process_is_stopped(pid_t pid);
 /* Describes why ptrace(2) refused, by its errno value. */
 void fxt_process_describe_refusal(pid_t pid, int refusal, char *error, size_t error_bytes);
 
-/* Stores the living descendants of a process, and itself first, without the process `except`
- * and its descendants. Returns their number, at most `max`. */
+/* Stores the living descendants of a process, and itself first, without the process
+ * `except` and its descendants. Returns their number, at most `max`. */
 size_t fxt_process_tree(pid_t pid, pid_t except, pid_t *found, size_t max);
 
 #endif

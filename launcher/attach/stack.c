@@ -1,6 +1,7 @@
 /*
- * Judges the stacks of stopped threads (stack.h), by elfutils' unwinder. Reads only. It must
- * not look for debug information in the network, which elfutils does unless told otherwise.
+ * Judges the stacks of stopped threads (stack.h), by elfutils' unwinder. Reads only. It
+ * must not look for debug information in the network, which elfutils does unless told
+ * otherwise.
  */
 #include "stack.h"
 #include <elfutils/libdwfl.h>

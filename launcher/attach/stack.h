@@ -2,8 +2,9 @@
  * Whether a thread may be interrupted for a call of ours: the frames of its stack decide.
  *
  * A thread in malloc() or dlopen() holds locks, or is between two steps of a change. A call
- * from there that allocates or loads a library would wait forever, or find lists torn. It is
- * not enough to look where the thread is: it may be in a handler that interrupted malloc().
+ * from there that allocates or loads a library would wait forever, or find lists torn. It
+ * is not enough to look where the thread is: it may be in a handler that interrupted
+ * malloc().
  */
 #ifndef FXT_LAUNCHER_ATTACH_STACK_H
 #define FXT_LAUNCHER_ATTACH_STACK_H

@@ -51,9 +51,9 @@ static struct fxt_tracee *threads_find(struct fxt_threads *t, pid_t tid, bool *i
 	return t->all[t->count++];
 }
 
-/* Lets a stopped thread leave the agent's own code: it would go on there with what it knows
- * of an agent that has ended meanwhile. A system call there may last: that is accepted in
- * the end, as the agent expects anything afterwards. False: it did not leave. */
+/* Lets a stopped thread leave the agent's own code, where it would go on with the state of
+ * an agent that has ended meanwhile. A thread that stays in a system call there is accepted
+ * in the end, because the agent expects anything after one. False: it did not leave. */
 static bool threads_leave_agent(const struct fxt_threads *t, struct fxt_tracee *thread)
 {
 	struct user_regs_struct registers;
@@ -90,7 +90,7 @@ static pid_t threads_next(DIR *list)
 	return 0;
 }
 
-/* The kernel's letter for what a thread does: D cannot be stopped now, Z has ended. */
+/* The kernel's letter for a thread's state: D cannot be stopped now, Z has ended. */
 static char threads_state(pid_t pid, pid_t tid)
 {
 	char path[64], line[256], *end;

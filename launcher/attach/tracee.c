@@ -93,8 +93,8 @@ bool fxt_tracee_stop(struct fxt_tracee *t, uint64_t patience_ns)
 	return t->state == FXT_TRACEE_STOPPED;
 }
 
-/* True if a SIGTRAP of the breakpoint would reach us, and no handler of the program would be
- * lost: the kernel takes away the handler of a fault that is blocked. */
+/* True if a SIGTRAP of the breakpoint would reach us, and no handler of the program would
+ * be lost: the kernel takes away the handler of a fault that is blocked. */
 static bool tracee_may_trap(const struct fxt_tracee *t)
 {
 	uint64_t mask;
@@ -147,7 +147,7 @@ void fxt_tracee_release(struct fxt_tracee *t)
 	t->state = FXT_TRACEE_GONE;
 }
 
-/* ---- what is seen of a stopped thread ---- */
+/* ---- registers and memory of a stopped thread ---- */
 
 bool fxt_tracee_registers(const struct fxt_tracee *t, struct user_regs_struct *registers)
 {

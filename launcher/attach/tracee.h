@@ -12,7 +12,7 @@
  * number and result again, and restarts it.
  *
  * All functions must be called by the thread that seized. It has SIGCHLD blocked. If it
- * ends, the kernel releases what it seized.
+ * ends, the kernel releases all threads that it seized.
  */
 #ifndef FXT_LAUNCHER_ATTACH_TRACEE_H
 #define FXT_LAUNCHER_ATTACH_TRACEE_H

@@ -19,8 +19,8 @@ int fxt_attachment_find(pid_t pid, const char *agent, char *target, char *error,
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	snprintf(name, sizeof(name), "process %d", pid);
-	/* The program may be of a kind that is never traced, which explains more than what it
-	 * lacks in memory. */
+	/* If the program is of a kind that is never traced, that explains more than the
+	 * lack of something in its memory. */
 	if (access(link, R_OK) == 0 && fxt_target_judge(link, name, error, error_bytes) != 0)
 		return -1;
 	if (fxt_process_check(pid, agent, error, error_bytes) != 0)

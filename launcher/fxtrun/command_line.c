@@ -198,8 +198,8 @@ static bool command_line_attach(struct fxt_options *o, char *error, size_t error
 		return false;
 	}
 	o->program = program;
-	/* fxtrun did not start the process, so it must not end it. The kernel reports no context
-	 * switches of threads that began before. */
+	/* fxtrun did not start the process, so it must not end it. The kernel reports no
+	 * context switches of threads that began before. */
 	o->detach = true;
 	o->no_sched = true;
 	return true;

@@ -308,8 +308,8 @@ static void run_manage(struct fxt_run *run)
 	fxt_manager_run(&run->manager);
 }
 
-/* Starts the program and runs it until the session is over. Returns 0, or the exit status: it
- * did not run. */
+/* Starts the program and runs it until the session is over. Returns 0, or the exit status:
+ * it did not run. */
 static int run_started(struct fxt_run *run)
 {
 	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->mpi,

@@ -155,7 +155,8 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 /* Subtracts the events that the archive does not have after all: they were overwritten. */
 void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *dropped);
 
-/* Takes over what the archive threw away. The events that its bound refused are lost ones. */
+/* Takes the archive's bound and its unwritten bytes. Counts the events that the bound
+ * refused as lost. */
 void fxt_totals_refuse(struct fxt_totals *totals, const struct fxt_archive_writer *archive);
 
 /* An image of a process that has recorded: each exec begins a new image, and each image is

@@ -16,8 +16,8 @@ static inline bool arch_is_import(uint32_t type)
 	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 }
 
-/* The registers of arguments that are no floating-point numbers, by DWARF's numbers: rdi, rsi,
- * rdx, rcx, r8, r9. `number` is that of the argument, from 0. */
+/* The registers of arguments that are no floating-point numbers, by DWARF's numbers: rdi,
+ * rsi, rdx, rcx, r8, r9. `number` is that of the argument, from 0. */
 #define ARCH_ARGUMENT_REGISTERS 6
 static inline uint8_t arch_argument_register(unsigned number)
 {

@@ -254,8 +254,8 @@ static bool function_is_optimized_by_clang(struct function *f)
 	return f->count == 0;
 }
 
-/* Whether a function returns what its debug information says. Compilers remove results that no
- * caller uses: gcc in a clone, clang in any local function. */
+/* Whether a function's result is as its debug information says. Compilers remove results
+ * that no caller uses: gcc in a clone, clang in any local function. */
 static bool function_has_result(struct function *f)
 {
 	if (!f->symbol || strchr(f->symbol->name, '.'))

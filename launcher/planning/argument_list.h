@@ -1,6 +1,6 @@
 /*
- * The values of an argument plan (writer/shared/argument_plan.h) while it is made. An item is a
- * value and the address of its function. The sorted list of items becomes the plan.
+ * The values of an argument plan (writer/shared/argument_plan.h) while it is made. An item
+ * is a value and the address of its function. The sorted list of items becomes the plan.
  */
 #ifndef FXT_LAUNCHER_PLANNING_ARGUMENT_LIST_H
 #define FXT_LAUNCHER_PLANNING_ARGUMENT_LIST_H

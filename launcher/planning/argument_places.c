@@ -1,5 +1,5 @@
-/* Classifies types (argument_places.h), on the manager's thread. The debug information comes
- * from a file that anybody may have written, so each walk is bounded. */
+/* Classifies types (argument_places.h), on the manager's thread. The debug information
+ * comes from a file that anybody may have written, so each walk is bounded. */
 #include "argument_places.h"
 #include <dwarf.h>
 #include <string.h>

@@ -25,7 +25,7 @@ struct fxt_argument_request {
 	char (*names)[16];                 /* the names of these values: arg1 */
 	size_t count;
 	bool is_of_results; /* it is an item of --returns */
-	/* what the functions of all files so far say of it */
+	/* found in the functions of all files so far */
 	bool has_matched, has_values;
 	struct fxt_nearest nearest;
 	char near[65]; /* the name that is nearest to the pattern; empty: none is near */

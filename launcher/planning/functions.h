@@ -41,8 +41,8 @@ void fxt_file_functions_free(struct fxt_file_functions *functions);
 void fxt_file_symbols_each(
         Elf *elf, bool (*found)(void *context, const GElf_Sym *symbol, const char *name), void *context);
 
-/* Calls `found` for each entry of the unwind table: where its function starts, and where the
- * entry is. */
+/* Calls `found` for each entry of the unwind table: where its function starts, and where
+ * the entry is. */
 void fxt_unwind_entries_each(
         Elf *elf, void (*found)(void *context, uint64_t start, uint64_t entry), void *context);
 

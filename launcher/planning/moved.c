@@ -1,6 +1,6 @@
 /*
- * Moves instructions (moved.h), with Zydis as the decoder. It must refuse whatever it cannot
- * make work at another address.
+ * Moves instructions (moved.h), with Zydis as the decoder. It must refuse whatever it
+ * cannot make work at another address.
  */
 #include "moved.h"
 #include <Zydis/Zydis.h>

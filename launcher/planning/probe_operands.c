@@ -58,8 +58,9 @@ static bool symbol_compare(void *wanted, const GElf_Sym *symbol, const char *nam
 	return !w->is_ambiguous;
 }
 
-/* Finds the address of the symbol of that name. False: there is none outside of the threads'
- * memory, or several symbols have the name, as static variables of different sources may. */
+/* Finds the address of the symbol of that name. False: there is none outside of the
+ * threads' memory, or several symbols have the name, as static variables of different
+ * sources may. */
 static bool symbol_find(Elf *elf, const char *name, uint64_t *address)
 {
 	struct wanted_symbol wanted = {.name = name};

@@ -59,8 +59,8 @@ static void reached_follow_table(
 	}
 }
 
-/* Every word of data that could be the address of code: pointers and labels in tables, those
- * in relocations too. */
+/* Every word of data that could be the address of code: pointers and labels in tables,
+ * those in relocations too. */
 static void reached_read_data(struct fxt_reached *r)
 {
 	size_t count, file_bytes;

@@ -20,8 +20,8 @@
 /* Without a thread that waits, looks are at most so far apart. */
 #define IDLE_NS UINT64_C(16000000)
 
-/* The processor time of a wakeup, of a ring in its poll(), and the part of it that looks may
- * take: 0.4 % of a processor. */
+/* The processor time of a wakeup, of a ring in its poll(), and the part of it that looks
+ * may take: 0.4 % of a processor. */
 enum { WAKEUP_NS = 6000, FD_NS = 200, SHARE = 250 };
 
 /* After so many switches of a batch they are written to the archive, which bounds the
@@ -290,9 +290,9 @@ static uint64_t sched_look(struct fxt_sched *s, bool is_full)
 }
 
 /*
- * How long to sleep. A thread that waits is looked at when it has waited for FXT_BLOCKED_NS.
- * Without one, looks become rarer up to IDLE_NS. The processor time of the last look is
- * less than a 250th of the sleep.
+ * How long to sleep. A thread that waits is looked at when it has waited for
+ * FXT_BLOCKED_NS. Without one, looks become rarer up to IDLE_NS. The processor time of the
+ * last look is less than a 250th of the sleep.
  */
 static uint64_t sched_pause_ns(struct fxt_sched *s, uint64_t spent)
 {

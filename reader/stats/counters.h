@@ -32,8 +32,8 @@ struct fxt_counter {
 	 * because a trace may have a series a record. */
 	struct fxt_counter_sample *bins;
 	uint32_t has_bin; /* a bit for each part that has a sample */
-	/* For a picture, in the order of time: each sample, as long as there are few; then one
-	 * point for each stretch of fxt_counters.width that has samples. */
+	/* For a picture, in the order of time: each sample, as long as there are few; then
+	 * one point for each stretch of fxt_counters.width that has samples. */
 	struct fxt_counter_point *points;
 	size_t point_count, point_room;
 };
@@ -50,8 +50,8 @@ struct fxt_counters {
 /* Counters that have points: the first ones of the file's end. */
 enum { FXT_COUNTERS_DRAWN = 100 };
 
-/* Reads the counters that the scan's filter shows, with at most point_limit points. Returns false if not all of the file
- * could be read again. */
+/* Reads the counters that the scan's filter shows, with at most point_limit points. Returns
+ * false if not all of the file could be read again. */
 bool fxt_counters_read(struct fxt_counters *counters, const struct fxt_scan *scan, size_t point_limit);
 
 /* The value in each part of the time, from 0 to `levels` - 1 between the least and the

@@ -22,8 +22,8 @@ static struct fxt_meanwhile_call *meanwhile_call(struct fxt_meanwhile *m, uint32
 	return &m->items[m->count++];
 }
 
-/* Takes a slice whose caller, if any, lasts for all of the stretch. Returns whether the slice
- * does so too. */
+/* Takes a slice whose caller, if any, lasts for all of the stretch. Returns whether the
+ * slice does so too. */
 static bool meanwhile_take(struct search *search, const struct fxt_slice *slice)
 {
 	struct fxt_meanwhile *m = search->meanwhile;

@@ -264,7 +264,8 @@ void fxt_tables_shorten(struct fxt_tables *t)
 	size_t count = t->string_count;
 	struct fxt_span *full = fxt_allocate(count * sizeof(*full));
 
-	/* All texts are shortened before any is replaced: a namesake's begins with the name. */
+	/* All texts are shortened before any is replaced: a namesake's begins with the
+	 * name. */
 	for (uint32_t id = 0; id < count; id++)
 		full[id] = tables_short_text(t, id);
 	for (uint32_t id = 0; id < count; id++) {

@@ -95,8 +95,8 @@ struct fxt_identity {
 };
 
 /*
- * A span is a duration event of the program's own. Its name and its category identify it. It
- * is not the function of that name: once the trace is read, namesakes.h gives strings of
+ * A span is a duration event of the program's own. Its name and its category identify it.
+ * It is not the function of that name: once the trace is read, namesakes.h gives strings of
  * their own to spans that share a name with a function or with each other.
  */
 struct fxt_span_name {
@@ -121,8 +121,8 @@ struct fxt_tables {
 	uint32_t *settled;        /* by string, the string that stands for the same function
 	                      (namesakes.h); NULL: each is its own */
 
-	/* By id, the texts of strings that were shortened; no data: not this one. NULL: none
-	 * was. The shortened text is in `strings` and owned here. */
+	/* By id, the texts of strings that were shortened; no data: not this one. NULL:
+	 * none was. The shortened text is in `strings` and owned here. */
 	struct fxt_span *full;
 	size_t full_count; /* later strings are not shortened */
 

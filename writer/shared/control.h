@@ -228,7 +228,7 @@ struct fxt_control {
 	uint32_t records_arguments;
 	/* 1: there are plans of probes to ask for */
 	uint32_t records_probes;
-	/* what the program writes there becomes log records: a sum of enum fxt_log */
+	/* the logs whose lines become records: a sum of enum fxt_log */
 	uint32_t logs;
 	uint8_t reserved0[4];
 
@@ -342,9 +342,9 @@ struct fxt_control {
 	 * the hand-over, and later those of triggers that no function has. */
 	struct fxt_call_trigger triggers[FXT_TRIGGERS];
 
-	/* The names of the categories that are recorded, each ended by a zero byte; no bytes
-	 * = all are. Written by the manager before each start and before each change of the
-	 * filter; the helper follows them with categories_off. For the program's own
+	/* The names of the categories that are recorded, each ended by a zero byte; no
+	 * bytes = all are. Written by the manager before each start and before each change
+	 * of the filter; the helper follows them with categories_off. For the program's own
 	 * categories, any number of them. */
 	uint32_t category_bytes;
 	char category_names[FXT_CATEGORY_NAMES_BYTES];

@@ -1,5 +1,5 @@
-/* Finds the place of this process in a parallel job (job.h). Runs in programs before main(),
- * so it uses nothing of libc that depends on the locale. */
+/* Finds the place of this process in a parallel job (job.h). Runs in programs before
+ * main(), so it uses nothing of libc that depends on the locale. */
 #include "job.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 /*
  * The variables of each launcher; NULL: it has none. A rank without its `size` is no rank:
- * Slurm sets SLURM_PROCID in a batch script too, which is one process of no step. PMIx alone
- * does not say how many there are.
+ * Slurm sets SLURM_PROCID in a batch script too, which is one process of no step. PMIx
+ * alone does not say how many there are.
  */
 static const struct launcher {
 	const char *rank, *size, *name;

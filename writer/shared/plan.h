@@ -1,7 +1,7 @@
 /*
  * A plan: how the functions of one file can be recorded although nothing was left for that
- * when it was compiled (--patch). The manager makes it from the file (launcher/planning), and
- * the agent carries it out in the module that has the file in memory.
+ * when it was compiled (--patch). The manager makes it from the file (launcher/planning),
+ * and the agent carries it out in the module that has the file in memory.
  *
  *     struct fxt_plan
  *     struct fxt_plan_entry[count]   in the order of their addresses

@@ -56,8 +56,8 @@ struct fxt_operand {
 };
 
 struct fxt_probe {
-	/* `function` is the site. Without code, the site is among the moved instructions of the
-	 * probe before. */
+	/* `function` is the site. Without code, the site is among the moved instructions of
+	 * the probe before. */
 	struct fxt_plan_entry patch;
 	uint64_t pair;           /* the same number for a begin and its ends; never 0 */
 	uint64_t semaphore;      /* 0: it has none */

@@ -1,7 +1,7 @@
-/* busy WAY LIBRARY [seccomp]: threads that are hard to attach to, each in one way. Runs until its standard
- * input ends, then prints "WAY ok" if everything it checked was right: contents of memory, results
- * of system calls, signals that came, children that ended. Prints the first thing that was wrong
- * and exits with 1 otherwise. */
+/* busy WAY LIBRARY [seccomp]: threads that are hard to attach to, each in one way. Runs
+ * until its standard input ends, then prints "WAY ok" if everything it checked was right:
+ * contents of memory, results of system calls, signals that came, children that ended.
+ * Prints the first thing that was wrong and exits with 1 otherwise. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>

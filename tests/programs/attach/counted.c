@@ -1,5 +1,6 @@
-/* counted: for each line "N" of its standard input, four threads call called() N times each,
- * and it prints how often called() was called in all since it started, by its own count. */
+/* counted: for each line "N" of its standard input, four threads call called() N times
+ * each, and it prints how often called() was called in all since it started, by its own
+ * count. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

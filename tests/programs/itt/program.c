@@ -1,7 +1,8 @@
 /*
- * Calls Intel's ITT API through a small part of its own that stands for the one of ittnotify: it
- * loads the library that INTEL_LIBITTNOTIFY64 names, and lets it fill pointers to functions.
- * Prints the events that a collector sees, as tests/independent/saiddecode.py does.
+ * Calls Intel's ITT API through a small part of its own that stands for the one of
+ * ittnotify: it loads the library that INTEL_LIBITTNOTIFY64 names, and lets it fill
+ * pointers to functions. Prints the events that a collector sees, as
+ * tests/independent/saiddecode.py does.
  */
 #include <dlfcn.h>
 #include <pthread.h>

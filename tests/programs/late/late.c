@@ -2,9 +2,9 @@
  * Loads the agent by dlopen(), attaches and detaches: late AGENT PLUGIN SOCKET...
  *
  * Attaches once to each socket. Meanwhile its threads make calls, some of them old threads
- * that are inside of calls, a thread is created, a plugin is loaded, a child is forked and another executes this file.
- * Prints "SOCKET'S NUMBER FUNCTION CALLS" for each function and phase. Then compares its code
- * and slots, and those of its libraries, with those before.
+ * that are inside of calls, a thread is created, a plugin is loaded, a child is forked and
+ * another executes this file. Prints "SOCKET'S NUMBER FUNCTION CALLS" for each function and
+ * phase. Then compares its code and slots, and those of its libraries, with those before.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -38,7 +38,7 @@
 #define XRAY __attribute__((xray_always_instrument))
 #endif
 
-/* ---- what is called ---- */
+/* ---- the functions that are called ---- */
 
 enum { LEAF, MIDDLE, JUMPER, JUMPED, HANDLED, NEW_THREAD, PLUGGED, COUNTED };
 static const char *const names[COUNTED] = {

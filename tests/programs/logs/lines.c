@@ -2,8 +2,8 @@
  * Writes whole lines to its standard error, in many ways and by several threads:
  * lines THREADS LINES
  *
- * Each line begins with the number of the thread that writes it, so the output tells who wrote
- * what. Fails if a call changes errno.
+ * Each line begins with the number of the thread that writes it, so the output tells who
+ * wrote what. Fails if a call changes errno.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
-/* A function "work", spans "work" of two categories, complete and in two records, and a span of a
- * name that nothing else has. Prints how often each was, under the name that tells them apart. */
+/* A function "work", spans "work" of two categories, complete and in two records, and a
+ * span of a name that nothing else has. Prints how often each was, under the name that
+ * tells them apart. */
 #include <fxt/trace.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /*
  * Three locks live one after the other at each of three addresses: in a static variable, on
- * the heap and on the stack. A thread waits for each of them twice. Other locks are made and
- * destroyed without a wait. Prints the address of each lock that was waited for.
+ * the heap and on the stack. A thread waits for each of them twice. Other locks are made
+ * and destroyed without a wait. Prints the address of each lock that was waited for.
  */
 #include <pthread.h>
 #include <stdio.h>

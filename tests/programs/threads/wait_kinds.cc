@@ -1,8 +1,8 @@
 /*
- * Waits of many kinds, each by a thread of its own. Another thread, the waker, first sees it
- * asleep. Prints for each kind: the call that waits, the waiter's number, the waker's number
- * or 0 if no thread wakes it, and two lengths in ns. The wait is at least as long as the
- * first, and at most as long as the second.
+ * Waits of many kinds, each by a thread of its own. Another thread, the waker, first sees
+ * it asleep. Prints for each kind: the call that waits, the waiter's number, the waker's
+ * number or 0 if no thread wakes it, and two lengths in ns. The wait is at least as long as
+ * the first, and at most as long as the second.
  */
 #include <atomic>
 #include <barrier>

@@ -1,7 +1,8 @@
 /*
- * Says something at many sites with 100,000 names, once each, with a signal's handler inside:
- * crowd SITES, at most 2^20. A program has as many sites as its author has macros; here they are
- * made at run time, as the macros make theirs. Prints how often it said something.
+ * Says something at many sites with 100,000 names, once each, with a signal's handler
+ * inside: crowd SITES, at most 2^20. A program has as many sites as its author has macros;
+ * here they are made at run time, as the macros make theirs. Prints how often it said
+ * something.
  */
 #include <fxt/trace.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /*
- * Comes to a probe with little of its stack left: 1 KiB, and a bit more each time up to 8 KiB.
- * The first byte below the stack cannot be written. Prints how often it came to the probe.
+ * Comes to a probe with little of its stack left: 1 KiB, and a bit more each time up to 8
+ * KiB. The first byte below the stack cannot be written. Prints how often it came to the
+ * probe.
  */
 #include <alloca.h>
 #include <pthread.h>
