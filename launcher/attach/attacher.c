@@ -146,7 +146,7 @@ int fxt_attacher_begin(struct fxt_attacher *a, const char *agent)
 		/* It keeps nothing of the session open, above all not the trace. */
 		dup2(ends[1], STDERR_FILENO + 1);
 		close_range(STDERR_FILENO + 2, UINT_MAX, 0);
-		prctl(PR_SET_NAME, "fxt-attacher");
+		prctl(PR_SET_NAME, FXT_ATTACHER_NAME);
 		server = (struct server){.fd = STDERR_FILENO + 1, .agent = agent};
 		server_run(&server);
 	}

@@ -17,6 +17,9 @@
 
 #define FXT_ATTACHER_SETTINGS_BYTES 256
 
+/* What the kernel calls the attaching process and its children. */
+#define FXT_ATTACHER_NAME "fxt-attacher"
+
 struct fxt_attacher {
 	int fd; /* readable when there is a reply */
 };

@@ -10,14 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "arch.h"
+#include "attacher.h"
 #include "image.h"
 #include "launcher/preload.h"
 #include "launcher/proc_status.h"
 #include "writer/shared/sys.h"
 
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
+
+/* Ten seconds, as long as a detach takes at most. */
+enum { ATTACHER_WAIT_NS = 1000000, ATTACHER_WAITS = 10000 };
 
 /* The line begins with the process. */
 static int process_refuse(pid_t pid, char *error, size_t error_bytes, const char *format, ...)
@@ -119,10 +124,27 @@ bool fxt_process_is_stopped(pid_t pid)
 	return fxt_proc_status(pid, "State", state, sizeof(state)) && *state == 'T';
 }
 
+/* Returns the process that traces another one, or 0. An attaching process of another
+ * recording, which may have been killed just now, is waited for: it detaches soon. */
+static long process_tracer(pid_t pid)
+{
+	char name[64];
+	long tracer;
+
+	for (int i = 0; i < ATTACHER_WAITS; i++) {
+		tracer = process_number(pid, "TracerPid");
+		if (!tracer || !fxt_proc_status((pid_t)tracer, "Name", name, sizeof(name)) ||
+		        strcmp(name, FXT_ATTACHER_NAME) != 0)
+			break;
+		nanosleep(&(struct timespec){0, ATTACHER_WAIT_NS}, NULL);
+	}
+	return tracer;
+}
+
 /* Refuses processes in a state that does not allow it now. */
 static int process_check_state(pid_t pid, char *error, size_t error_bytes)
 {
-	long group = process_number(pid, "Tgid"), tracer = process_number(pid, "TracerPid"),
+	long group = process_number(pid, "Tgid"), tracer = process_tracer(pid),
 	     seccomp = process_number(pid, "Seccomp");
 	char value[256];
 
