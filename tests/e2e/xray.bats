@@ -191,7 +191,8 @@ counted_program()
 	# Each caller with each of its callees
 	fxt tree --csv --fold=0 x.fxt | awk -F, '$1 == "tree" { name[$8] = $7; if ($8) print name[$8 - 1], $7 }' >pairs
 	grep '"deep" "deep"' pairs
-	[ "$(grep -cE '^"(tail|throws)" ' pairs)" = 0 ]
+	# The C++ library's exceptions may wait for each other in pthread_once().
+	[ "$(grep -cE '^"(tail|throws)" "(leaf|tail|forked|deep|throws|catches)"' pairs)" = 0 ]
 }
 
 @test "arguments, results and kept values survive in all registers" {
