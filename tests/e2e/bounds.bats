@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Traces made to exhaust their reader cost it no more than fxt(1) says: 64 MiB, and 32 bytes for each byte of the trace.
 # tests/independent/hostile.py makes them. The limit counts address space, so a process gets
 # 64 MiB more for its libraries, its threads' stacks and the file itself.

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Arguments and return values of calls (fxtrun --args, --returns). The truth is what the program prints of each call.
 
 load helpers

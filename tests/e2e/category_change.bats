@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Categories are changed while a program runs. The truth is what the program did between two
 # changes, by order of the test.
 

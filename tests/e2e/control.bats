@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # The control socket against the tables of the Fuchsia trace controller: every call in every
 # state, its reply or error, and the reported states.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # The filter is changed while a program runs. The truth is in the program's own counts, and
 # in what it did between two changes by order of the test.
 

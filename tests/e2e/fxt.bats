@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # fxt: its commands and how they refuse, exit statuses, files that are no traces, and outputs that end early.
 
 load helpers

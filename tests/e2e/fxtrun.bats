@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # fxtrun: what it refuses and how, exit statuses, where the trace goes, signals, and what the program gets to see.
 
 load helpers

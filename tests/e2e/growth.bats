@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # The work of fxt grows as its trace does: twice the processes, the threads or the depth take about twice the instructions.
 # Valgrind counts them, so that no clock matters; tests/independent/growth.py makes the
 # traces.

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # A provider that breaks the rules harms neither the session nor other providers. Each test
 # runs it in a session with an honest program, and all calls of that program must be in the
 # trace.

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # The agent in a process that runs already: tests/programs/late/late.c loads it by dlopen(), attaches and detaches. The
 # truth is what the program counts, and its code and slots as it sees them.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Library calls (fxtrun --library-calls): calls through the slots that the loader fills, of programs that were not
 # compiled for it. The truth is what the called library counts, and the program's output without us.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Another user of the machine can neither connect to a session nor read anything of it. Needs root, to be two users.
 
 load helpers

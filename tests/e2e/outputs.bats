@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Outputs of fxt's commands: not written to a stranger's file, and no more open to others
 # than the trace.
 

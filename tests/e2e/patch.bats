@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Functions of programs that were not built for us (--patch). The truth is what programs count themselves, their output
 # without us, and what callgrind counts.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Hook calls of excluded functions are patched out of the program's code. The truth is in
 # the program's own counts, and in its code as the kernel shows it.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Prepared entries: functions of programs that are built with -fpatchable-function-entry. The truth is what the program
 # counted itself, its output without us, and its code as it sees it.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # How long a session lasts, what becomes of the program at its end, and which processes are in it: fxtrun as `trace record`.
 
 load helpers

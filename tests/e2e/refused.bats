@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Systems and programs that do not let calls of hooks be taken out of the code, or not be put back: the filter holds all the same. The
 # truth is what the program counted itself, and its own code as it sees it.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # A server that is recorded again and again.
 
 load helpers

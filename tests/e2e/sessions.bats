@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # A session while it runs: snapshots of a flight recorder, its control socket, and fxtctl.
 
 load helpers

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # fxtrun --max-size: the trace keeps to it, and says what is missing.
 
 load helpers

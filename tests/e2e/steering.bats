@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Starting and stopping a session while its program runs, alerts, and what fxtctl has for both.
 
 load helpers

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Triggers are added and removed while a program runs. The truth is in the program's own
 # times of its calls, and in what it did by order of the test.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Events that raise triggers, and when the triggers act. The truth is in the program's own
 # counts, and in what it did by order of the test.
 

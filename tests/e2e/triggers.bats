@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # Triggers that calls raise. The truth is how long the program found its calls to take.
 
 load helpers

@@ -1,3 +1,4 @@
+#!/usr/bin/env bats
 # XRay sleds: functions of programs that clang built with -fxray-instrument. The truth is what the program counted itself,
 # its output without us, and its code as it sees it.
 
