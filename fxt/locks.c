@@ -8,6 +8,7 @@
 #include "options.h"
 #include "reader/trace/text.h"
 #include "describe.h"
+#include "writer/shared/search.h"
 
 static const char help[] =
         "usage: fxt locks [OPTION]... [FILE]...\n"
@@ -193,18 +194,10 @@ static struct never_ended locks_find_open(const struct fxt_call_details *m)
 /* The innermost wait of a thread; NULL: it does not wait. */
 static const struct fxt_wait *locks_wait_of(const struct never_ended *open, uint64_t koid)
 {
-	size_t low = 0, high = open->count;
+	uint64_t at = partition_point(i, open->count, open->waiters[i].koid < koid);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (open->waiters[middle].koid < koid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < open->count && open->waiters[low].koid == koid ? &open->waits[open->waiters[low].wait]
-	                                                            : NULL;
+	return at < open->count && open->waiters[at].koid == koid ? &open->waits[open->waiters[at].wait]
+	                                                          : NULL;
 }
 
 /* True if the waiting thread waits for itself in the end: from the waiter to the holder of

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "elf.h"
+#include "writer/shared/search.h"
 
 /* Namespaces, functions and blocks nest; only a file made to exhaust the stack nests deeper
  * than this. */
@@ -96,17 +97,9 @@ static void sort_ranges(struct ranges *ranges)
  * addresses are near 0, where no code is. */
 static struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->count;
+	uint64_t at = partition_point(i, ranges->count, ranges->table[i].low <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->table[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && address < ranges->table[low - 1].high ? &ranges->table[low - 1] : NULL;
+	return at > 0 && address < ranges->table[at - 1].high ? &ranges->table[at - 1] : NULL;
 }
 
 static int index_children(struct unit *unit, Dwarf_Die *parent, bool deep, int nesting)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plt.h"
+#include "writer/shared/search.h"
 
 /* Compilers nest symbols two or three deep (an assembler label in a function). Deeper
  * nesting was made to make lookups slow. */
@@ -206,17 +207,7 @@ static void link_enclosing(struct fxt_symbol *table, size_t count)
 /* Returns the index of the first symbol behind that address; the symbols are sorted. */
 static size_t index_behind(const struct fxt_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->table[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, symbols->count, symbols->table[i].address <= address);
 }
 
 /* Returns the indirect function that has that resolver, by its best name; NULL if there is

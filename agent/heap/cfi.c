@@ -5,6 +5,7 @@
 #include <string.h>
 #include "agent/process/modules.h"
 #include "writer/shared/atomics.h"
+#include "writer/shared/search.h"
 
 /* ---- reading ---- */
 
@@ -226,7 +227,7 @@ static bool cfi_find_description(uint64_t address, struct agent_module_tables *t
 {
 	struct reader reader;
 	const struct entry *entries;
-	uint32_t encodings, low = 0, high;
+	uint32_t encodings, count;
 	uint64_t frames;
 
 	if (!agent_module_find_tables(address, tables))
@@ -240,23 +241,16 @@ static bool cfi_find_description(uint64_t address, struct agent_module_tables *t
 	/* A count of 4 bytes, and entries relative to the table's header. */
 	if (encodings >> 16 != 0x3b03)
 		return cfi_search(tables, frames, address, d);
-	high = (uint32_t)read_bytes(&reader, 4);
+	count = (uint32_t)read_bytes(&reader, 4);
 	entries = (const struct entry *)(uintptr_t)reader.at;
-	if (reader.failed || high > (reader.end - reader.at) / sizeof(*entries))
+	if (reader.failed || count > (reader.end - reader.at) / sizeof(*entries))
 		return false;
 	int64_t wanted = (int64_t)(address - tables->unwind);
+	uint64_t behind = partition_point(i, count, entries[i].start <= wanted);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (entries[middle].start <= wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 &&
+	return behind > 0 &&
 	       cfi_read_description(
-	               tables, tables->unwind + (uint64_t)(int64_t)entries[low - 1].description, d) &&
+	               tables, tables->unwind + (uint64_t)(int64_t)entries[behind - 1].description, d) &&
 	       cfi_covers(d, address);
 }
 

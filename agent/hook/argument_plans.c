@@ -2,6 +2,7 @@
 #include "argument_plans.h"
 #include <sys/mman.h>
 #include "writer/shared/atomics.h"
+#include "writer/shared/search.h"
 #include "writer/shared/sys.h"
 
 #define MODULES 256
@@ -35,17 +36,9 @@ bool agent_argument_plan_add(
 static const struct fxt_planned_call *plan_find(const struct fxt_argument_plan *plan, uint64_t address)
 {
 	const struct fxt_planned_call *calls = fxt_planned_calls(plan);
-	uint32_t low = 0, high = plan->calls;
+	uint64_t at = partition_point(i, plan->calls, calls[i].address < address);
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (calls[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < plan->calls && calls[low].address == address ? &calls[low] : NULL;
+	return at < plan->calls && calls[at].address == address ? &calls[at] : NULL;
 }
 
 struct agent_planned_arguments agent_arguments_planned(uint64_t function)

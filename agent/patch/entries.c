@@ -21,6 +21,7 @@
 #include "sleds.h"
 #include "stopped.h"
 #include "thunk_blocks.h"
+#include "writer/shared/search.h"
 
 #define MODULES    256
 #define JUMP       0xe9 /* jmp rel32 */
@@ -357,17 +358,7 @@ void agent_entries_examine(const struct agent_module_tables *module)
  * order of their functions. */
 static uint32_t entries_first_of(const struct entries *m, uint64_t function)
 {
-	uint32_t low = 0, high = m->used;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (m->entries[middle].function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, m->used, m->entries[i].function < function);
 }
 
 static bool entries_have(const struct entries *m, uint64_t function)

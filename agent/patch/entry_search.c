@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "agent/base/symbols.h"
+#include "writer/shared/search.h"
 #include "writer/shared/sys.h"
 
 #define SECTIONS     1024
@@ -180,17 +181,7 @@ static uint64_t search_start(const struct unwind_list *list, uint32_t number)
 /* The number of the first function that begins behind an address. */
 static uint32_t search_behind(const struct unwind_list *list, uint64_t address)
 {
-	uint32_t low = 0, high = list->count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (search_start(list, middle) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, list->count, search_start(list, i) <= address);
 }
 
 /*

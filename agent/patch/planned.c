@@ -14,6 +14,7 @@
 #include "near.h"
 #include "thunk_blocks.h"
 #include "writer/shared/plan.h"
+#include "writer/shared/search.h"
 
 #define MODULES    256
 #define PAGE       UINT64_C(4096)
@@ -338,17 +339,10 @@ bool agent_planned_call(uint64_t from, uint64_t function)
 /* A module's functions are in the order of their addresses. */
 static bool planned_have(const struct planned *m, uint64_t function)
 {
-	uint32_t low = 0, high = m->count;
+	uint64_t at =
+	        partition_point(i, m->count, planned_function(agent_thunk_of_block(m->thunks, i)) < function);
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (planned_function(agent_thunk_of_block(m->thunks, middle)) < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < m->count && planned_function(agent_thunk_of_block(m->thunks, low)) == function;
+	return at < m->count && planned_function(agent_thunk_of_block(m->thunks, at)) == function;
 }
 
 bool agent_planned_has(uint64_t function)

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include "agent/process/modules.h"
 #include "code.h"
+#include "writer/shared/search.h"
 #include "writer/shared/sys.h"
 
 #define PLACES      (UINT64_C(1) << 16)
@@ -133,15 +134,7 @@ void agent_stopped_forget(void)
 
 bool agent_stopped_in(uint64_t start, uint64_t end)
 {
-	uint64_t low = 0, high = place_count;
+	uint64_t at = partition_point(i, place_count, places[i] <= start);
 
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-
-		if (places[middle] <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < place_count && places[low] < end;
+	return at < place_count && places[at] < end;
 }

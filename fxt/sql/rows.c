@@ -5,6 +5,7 @@
 #include "row_state.h"
 
 #include <stdlib.h>
+#include "writer/shared/search.h"
 
 const struct fxt_sql_constraints fxt_sql_no_constraints = {
         .start_to = UINT64_MAX, .end_to = UINT64_MAX, .longest = UINT64_MAX};
@@ -68,23 +69,15 @@ static void rows_free_details(struct fxt_sql_details *details)
 /* Removes the details of a slice from the pending ones and returns them. */
 static struct fxt_sql_details *rows_take_details(struct fxt_sql_rows *rows, uint64_t offset)
 {
-	size_t first = 0, last = rows->pending_count;
+	uint64_t at = partition_point(i, rows->pending_count, rows->pending[i]->offset > offset);
 
-	while (first < last) {
-		size_t middle = first + (last - first) / 2;
-
-		if (rows->pending[middle]->offset > offset)
-			first = middle + 1;
-		else
-			last = middle;
-	}
-	if (first == rows->pending_count || rows->pending[first]->offset != offset)
+	if (at == rows->pending_count || rows->pending[at]->offset != offset)
 		return NULL;
-	struct fxt_sql_details *details = rows->pending[first];
+	struct fxt_sql_details *details = rows->pending[at];
 
 	rows->pending_count--;
-	memmove(rows->pending + first, rows->pending + first + 1,
-	        (rows->pending_count - first) * sizeof(struct fxt_sql_details *));
+	memmove(rows->pending + at, rows->pending + at + 1,
+	        (rows->pending_count - at) * sizeof(struct fxt_sql_details *));
 	return details;
 }
 

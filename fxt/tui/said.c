@@ -9,6 +9,7 @@
 #include "fxt/describe.h"
 #include "reader/trace/text.h"
 #include "tui.h"
+#include "writer/shared/search.h"
 
 enum { ITEMS_MAX = 100000, POINTS_MAX = 100000 };
 
@@ -109,17 +110,7 @@ static uint64_t said_ns(const struct fxt_counter *c, size_t point)
 /* The first point behind a moment. */
 static size_t said_after(const struct fxt_counter *c, uint64_t ns)
 {
-	size_t low = 0, high = c->point_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (said_ns(c, middle) > ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return partition_point(i, c->point_count, said_ns(c, i) <= ns);
 }
 
 /* The greatest value in a column, which a value before it lasts into; not a number: none. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "said.h"
 #include "tui.h"
+#include "writer/shared/search.h"
 
 static bool tracks_have(uint32_t thread)
 {
@@ -80,19 +81,12 @@ const struct fxt_lane_item *fxt_track_item(const struct fxt_lane *lane, size_t p
 	return &lane->items[is_backward ? lane->count - 1 - place : place];
 }
 
+static bool tracks_is_over(const struct fxt_lane_item *item, uint64_t ns)
+{
+	return item->end <= ns && item->start < ns;
+}
+
 size_t fxt_track_after(const struct fxt_lane *lane, uint64_t ns)
 {
-	size_t low = 0, high = lane->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		const struct fxt_lane_item *item = fxt_track_item(lane, middle);
-
-		if (item->end > ns || item->start >= ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return partition_point(i, lane->count, tracks_is_over(fxt_track_item(lane, i), ns));
 }

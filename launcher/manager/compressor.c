@@ -15,6 +15,7 @@
 #include "reader/trace/compressed.h"
 #include "writer/shared/atomics.h"
 #include "writer/format/format.h"
+#include "writer/shared/search.h"
 
 #define STACK_BYTES ((size_t)256 << 10) /* a stored frame is built on the stack */
 #define PATIENCE_NS 100000000L          /* wait time of records that do not fill a frame */
@@ -327,20 +328,12 @@ int fxt_compressor_append(struct fxt_compressor *c, const void *records, uint64_
 static const struct fxt_compressor_part *compressor_part(
         const struct fxt_compressor *c, uint64_t at, uint64_t count)
 {
-	size_t low = 0, high = c->part_count;
+	uint64_t place = partition_point(i, c->part_count, c->parts[i].at + c->parts[i].bytes <= at);
+	const struct fxt_compressor_part *part = &c->parts[place];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct fxt_compressor_part *part = &c->parts[middle];
-
-		if (at < part->at)
-			high = middle;
-		else if (at >= part->at + part->bytes)
-			low = middle + 1;
-		else
-			return count <= part->at + part->bytes - at ? part : NULL;
-	}
-	return NULL;
+	if (place == c->part_count || at < part->at || count > part->at + part->bytes - at)
+		return NULL;
+	return part;
 }
 
 int fxt_compressor_replace(struct fxt_compressor *c, uint64_t at, const void *bytes, uint64_t count)

@@ -10,6 +10,7 @@
 #include "probe_operands.h"
 #include "probe_requests.h"
 #include "reached.h"
+#include "writer/shared/search.h"
 
 #define NOTE_TYPE 3
 #define NOTES     16384
@@ -139,17 +140,9 @@ static char *notes_names(struct planning *p)
 
 static const struct fxt_file_function *site_function(const struct fxt_reached *r, uint64_t site)
 {
-	size_t low = 0, high = r->functions.count;
+	uint64_t at = partition_point(i, r->functions.count, r->functions.list[i].start <= site);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (r->functions.list[middle].start <= site)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && site < r->functions.list[low - 1].end ? &r->functions.list[low - 1] : NULL;
+	return at && site < r->functions.list[at - 1].end ? &r->functions.list[at - 1] : NULL;
 }
 
 /* True if no jump, call or address leads among the instructions from `start` to the end of

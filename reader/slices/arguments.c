@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "events.h"
 #include "nearest.h"
+#include "writer/shared/search.h"
 
 enum operation { EQUAL, UNEQUAL, BELOW, AT_MOST, ABOVE, AT_LEAST, LIKE, THERE };
 
@@ -400,18 +401,10 @@ bool fxt_values_read(struct fxt_values *values, const struct fxt_scan *scan, con
 
 uint32_t fxt_values_of(const struct fxt_values *values, uint64_t offset)
 {
-	size_t low = 0, high = values->count;
+	uint64_t at = partition_point(i, values->count, values->items[i].offset < offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (values->items[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < values->count && values->items[low].offset == offset ? values->items[low].value
-	                                                                  : FXT_NOTHING;
+	return at < values->count && values->items[at].offset == offset ? values->items[at].value
+	                                                                : FXT_NOTHING;
 }
 
 void fxt_values_free(struct fxt_values *values)

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include "slice.h"
+#include "writer/shared/search.h"
 
 /* Arrays by id of the scan's tables; NULL: all. Times are in units of the scan. */
 struct fxt_filter {
@@ -54,17 +55,9 @@ static inline bool fxt_filter_cut(const struct fxt_filter *filter, struct fxt_sl
 /* Whether a slice is among the chosen records. */
 static inline bool fxt_filter_has_record(const struct fxt_filter *filter, uint64_t offset)
 {
-	size_t low = 0, high = filter->record_count;
+	uint64_t at = partition_point(i, filter->record_count, filter->records[i] < offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (filter->records[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < filter->record_count && filter->records[low] == offset;
+	return at < filter->record_count && filter->records[at] == offset;
 }
 
 /* Decides whether a slice is handed out, by its length before it was cut. is_under: it is

@@ -1,4 +1,5 @@
 #include "faults.h"
+#include "writer/shared/search.h"
 
 struct fault {
 	uint64_t ns;
@@ -68,17 +69,7 @@ static bool faults_is_before(const struct fxt_faults *f, uint64_t place, uint32_
 
 uint64_t fxt_faults_at(const struct fxt_faults *f, uint32_t thread, uint64_t moment)
 {
-	uint64_t low = 0, high = f->faults.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (faults_is_before(f, middle, thread, moment))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, f->faults.count, faults_is_before(f, i, thread, moment));
 }
 
 uint64_t fxt_faults_back_to(const struct fxt_faults *f, uint64_t place, uint32_t thread, uint64_t moment)

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include "reader/trace/index.h"
+#include "writer/shared/search.h"
 
 void fxt_intervals_init(struct fxt_intervals *l)
 {
@@ -69,22 +70,18 @@ static void intervals_sum_up(struct fxt_intervals *l)
 	l->items = summed;
 }
 
+static bool intervals_is_before(const struct fxt_intervals *l, uint64_t place, uint64_t owner, bool behind)
+{
+	struct fxt_interval interval;
+
+	fxt_spill_read(&l->items, place, 1, &interval);
+	return interval.owner < owner || (behind && interval.owner == owner);
+}
+
 /* The first interval of an owner, or the place where it would stand. */
 static uint64_t intervals_find_owner(const struct fxt_intervals *l, uint64_t owner, bool behind)
 {
-	uint64_t low = 0, high = l->items.count;
-	struct fxt_interval interval;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		fxt_spill_read(&l->items, middle, 1, &interval);
-		if (interval.owner < owner || (behind && interval.owner == owner))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, l->items.count, intervals_is_before(l, i, owner, behind));
 }
 
 void fxt_intervals_finish(struct fxt_intervals *l, const uint64_t *owners, size_t thread_count)
@@ -128,15 +125,7 @@ static uint64_t intervals_find(struct fxt_interval_reader *reader, uint64_t mome
 		if (step < high - low)
 			low = high - step + 1;
 	}
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (intervals_at(reader, middle)->start <= moment)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return low + partition_point(i, high - low, intervals_at(reader, low + i)->start <= moment);
 }
 
 /* Moves the reader to a moment. Returns the sum up to it. */

@@ -1,6 +1,7 @@
 #include "switches.h"
 
 #include <stdlib.h>
+#include "writer/shared/search.h"
 
 void fxt_switches_sum(struct fxt_switches *s, const struct fxt_timeline *timeline)
 {
@@ -51,17 +52,9 @@ void fxt_switches_read(
 
 const struct fxt_switch_times *fxt_switches_of(const struct fxt_switches *s, uint64_t koid)
 {
-	size_t first = 0, last = s->count;
+	uint64_t at = partition_point(i, s->count, s->threads[i].koid < koid);
 
-	while (first < last) {
-		size_t middle = first + (last - first) / 2;
-
-		if (s->threads[middle].koid < koid)
-			first = middle + 1;
-		else
-			last = middle;
-	}
-	return first < s->count && s->threads[first].koid == koid ? &s->threads[first] : NULL;
+	return at < s->count && s->threads[at].koid == koid ? &s->threads[at] : NULL;
 }
 
 void fxt_switches_free(struct fxt_switches *s)

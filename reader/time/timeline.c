@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "reader/trace/cut.h"
+#include "writer/shared/search.h"
 
 /* A thread's activity from a moment on. */
 struct activity_change {
@@ -339,22 +340,18 @@ void fxt_timeline_finish(struct fxt_timeline *t, uint64_t start, uint64_t end)
 
 /* ---- looking up ---- */
 
+static bool timeline_is_over(const struct fxt_stretch *stretch, bool by_cpu, uint64_t whose, uint64_t moment)
+{
+	uint64_t of = by_cpu ? stretch->cpu : stretch->koid;
+
+	return of < whose || (of == whose && stretch->end <= moment);
+}
+
 /* Finds the first stretch of a thread, or of a CPU, that ends after a moment. */
 static uint64_t timeline_find(const struct fxt_spill *stretches, bool by_cpu, uint64_t whose, uint64_t moment)
 {
-	uint64_t low = 0, high = stretches->count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		const struct fxt_stretch *stretch = fxt_spill_item(stretches, middle);
-		uint64_t of = by_cpu ? stretch->cpu : stretch->koid;
-
-		if (of < whose || (of == whose && stretch->end <= moment))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(
+	        i, stretches->count, timeline_is_over(fxt_spill_item(stretches, i), by_cpu, whose, moment));
 }
 
 uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uint64_t moment)

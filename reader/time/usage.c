@@ -6,6 +6,7 @@
 #include "usage.h"
 
 #include <stdlib.h>
+#include "writer/shared/search.h"
 
 /* ---- sums ---- */
 
@@ -198,24 +199,21 @@ static void usage_order(const struct fxt_waits *waits, struct fxt_spill *wakeups
 	fxt_spill_begin_items(wakeups);
 }
 
+static bool usage_is_over(const struct wakeup *wakeup, uint32_t thread, uint64_t moment)
+{
+	return wakeup->thread < thread || (wakeup->thread == thread && wakeup->end <= moment);
+}
+
 /* Finds the last wait of a thread that was over before a moment, and that another thread
  * ended after `start`. Returns false if there is none. */
 static bool usage_last_wakeup(const struct fxt_spill *wakeups, uint32_t thread, uint64_t start,
         uint64_t moment, struct wakeup *found)
 {
-	uint64_t low = 0, high = wakeups->count;
+	uint64_t at =
+	        partition_point(i, wakeups->count, usage_is_over(fxt_spill_item(wakeups, i), thread, moment));
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		const struct wakeup *wakeup = fxt_spill_item(wakeups, middle);
-
-		if (wakeup->thread < thread || (wakeup->thread == thread && wakeup->end <= moment))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low > 0; low--) {
-		*found = *(const struct wakeup *)fxt_spill_item(wakeups, low - 1);
+	for (; at > 0; at--) {
+		*found = *(const struct wakeup *)fxt_spill_item(wakeups, at - 1);
 		if (found->thread != thread || found->end <= start)
 			return false;
 		if (found->let_go > start)

@@ -7,6 +7,7 @@
 #include "lock_lives.h"
 
 #include <stdlib.h>
+#include "writer/shared/search.h"
 
 /* State of a thread: its last slice, which a flow's begin is in; its last wait and its last
  * flow's end, because a wait and the flow that ends it may stand in either order; and the
@@ -428,18 +429,10 @@ uint32_t fxt_waits_birth(const struct fxt_waits *w, uint32_t thread, uint64_t *n
  * is none. */
 static ptrdiff_t waits_find(const struct fxt_spill *items, uint64_t offset)
 {
-	uint64_t low = 0, high = items->count;
+	uint64_t at = partition_point(i, items->count, *(const uint64_t *)fxt_spill_item(items, i) < offset);
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (*(const uint64_t *)fxt_spill_item(items, middle) < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < items->count && *(const uint64_t *)fxt_spill_item(items, low) == offset ? (ptrdiff_t)low
-	                                                                                     : -1;
+	return at < items->count && *(const uint64_t *)fxt_spill_item(items, at) == offset ? (ptrdiff_t)at
+	                                                                                   : -1;
 }
 
 ptrdiff_t fxt_waits_find(const struct fxt_waits *w, uint64_t offset)
@@ -447,25 +440,21 @@ ptrdiff_t fxt_waits_find(const struct fxt_waits *w, uint64_t offset)
 	return waits_find(&w->items, offset);
 }
 
+static bool waits_is_up_to(const struct ending *ending, uint64_t process, uint64_t object, uint64_t moment)
+{
+	if (ending->process != process)
+		return ending->process < process;
+	if (ending->object != object)
+		return ending->object < object;
+	return ending->ns <= moment;
+}
+
 /* The index of the first ending for an object after a moment. */
 static uint64_t waits_find_ending(
         const struct fxt_waits *w, uint64_t process, uint64_t object, uint64_t moment)
 {
-	uint64_t low = 0, high = w->by_object.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		const struct ending *ending = fxt_spill_item(&w->by_object, middle);
-
-		if (ending->process < process ||
-		        (ending->process == process &&
-		                (ending->object < object ||
-		                        (ending->object == object && ending->ns <= moment))))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, w->by_object.count,
+	        waits_is_up_to(fxt_spill_item(&w->by_object, i), process, object, moment));
 }
 
 /* The first release of the wait's object after a moment, and not after `end`. */

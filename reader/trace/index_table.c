@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "index.h"
+#include "writer/shared/search.h"
 
 /* Entries that the array may have for each registration, and spare registrations. */
 enum { NEAR_FOR_ONE = 16, NEAR_AHEAD = 1 };
@@ -10,17 +11,7 @@ enum { NEAR_FOR_ONE = 16, NEAR_AHEAD = 1 };
 /* The place of the first far entry that is not before an index. */
 static uint32_t index_table_place(const struct fxt_index_table *m, uint32_t index)
 {
-	uint32_t first = 0, last = m->far_count;
-
-	while (first < last) {
-		uint32_t middle = first + (last - first) / 2;
-
-		if (m->far[middle].index < index)
-			first = middle + 1;
-		else
-			last = middle;
-	}
-	return first;
+	return partition_point(i, m->far_count, m->far[i].index < index);
 }
 
 uint32_t fxt_index_table_find_far(const struct fxt_index_table *m, uint32_t index)

@@ -6,6 +6,7 @@
 #include "marks.h"
 
 #include <stdlib.h>
+#include "writer/shared/search.h"
 
 enum { BATCH = 256 };
 
@@ -68,18 +69,11 @@ static uint64_t marks_last_moment(
         const struct fxt_marks *m, const struct fxt_scan *scan, const struct fxt_slice *slice)
 {
 	struct fxt_mark_death begun = {scan->tables.threads[slice->thread].process, slice->start};
-	size_t first = 0, last = m->death_count;
+	uint64_t at =
+	        partition_point(i, m->death_count, marks_by_process_and_time(&m->deaths[i], &begun) < 0);
 
-	while (first < last) {
-		size_t middle = first + (last - first) / 2;
-
-		if (marks_by_process_and_time(&m->deaths[middle], &begun) < 0)
-			first = middle + 1;
-		else
-			last = middle;
-	}
-	if (first < m->death_count && m->deaths[first].process == begun.process)
-		return m->deaths[first].time;
+	if (at < m->death_count && m->deaths[at].process == begun.process)
+		return m->deaths[at].time;
 	return scan->end > slice->start ? scan->end : slice->start;
 }
 

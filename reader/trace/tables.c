@@ -12,6 +12,7 @@
 #include "writer/engine/loss.h"
 #include "writer/shared/job.h"
 #include "writer/format/thread_object.h"
+#include "writer/shared/search.h"
 
 static uint32_t tables_new_string(struct fxt_tables *t, struct fxt_span text)
 {
@@ -329,19 +330,9 @@ static uint32_t tables_intern_thread(struct fxt_tables *t, struct fxt_koids koid
 
 struct fxt_identity *fxt_tables_identity(const struct fxt_tables *t, uint32_t id)
 {
-	size_t low = 0, high = t->identity_count;
+	uint64_t at = partition_point(i, t->identity_count, t->identities[i].id < id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->identities[middle].id == id)
-			return &t->identities[middle];
-		if (t->identities[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < t->identity_count && t->identities[at].id == id ? &t->identities[at] : NULL;
 }
 
 static uint32_t tables_hash_identity(const struct fxt_identity *i)
