@@ -144,27 +144,9 @@ static long raw_futex_wakes(
 	return result;
 }
 
-static long raw_futex(agent_system_call *real, long a, long b, long c, long d, long e, long f)
-{
-	switch (b & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_WAIT_REQUEUE_PI:
-	case FUTEX_LOCK_PI:
-#ifdef FUTEX_LOCK_PI2
-	case FUTEX_LOCK_PI2:
-#endif
-		return raw_futex_waits(real, a, b, c, d, e, f);
-	case FUTEX_UNLOCK_PI:
-		return raw_futex_wakes(real, 1, a, b, c, d, e, f);
-	default:
-		return raw_futex_wakes(real, c > 0 ? (uint32_t)c : 0, a, b, c, d, e, f);
-	}
-}
+enum raw_futex_kind { RAW_FUTEX_OTHER, RAW_FUTEX_WAITS, RAW_FUTEX_WAKES };
 
-/* ---- both ---- */
-
-static bool raw_futex_matters(long operation)
+static enum raw_futex_kind raw_futex_kind(long operation)
 {
 	switch (operation & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
@@ -174,6 +156,7 @@ static bool raw_futex_matters(long operation)
 #ifdef FUTEX_LOCK_PI2
 	case FUTEX_LOCK_PI2:
 #endif
+		return RAW_FUTEX_WAITS;
 	case FUTEX_UNLOCK_PI:
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:
@@ -181,15 +164,26 @@ static bool raw_futex_matters(long operation)
 	case FUTEX_REQUEUE:
 	case FUTEX_CMP_REQUEUE:
 	case FUTEX_CMP_REQUEUE_PI:
-		return true;
+		return RAW_FUTEX_WAKES;
 	default:
-		return false;
+		return RAW_FUTEX_OTHER;
 	}
 }
 
+static long raw_futex(agent_system_call *real, long a, long b, long c, long d, long e, long f)
+{
+	bool is_unlock = (b & FUTEX_CMD_MASK) == FUTEX_UNLOCK_PI;
+
+	if (raw_futex_kind(b) == RAW_FUTEX_WAITS)
+		return raw_futex_waits(real, a, b, c, d, e, f);
+	return raw_futex_wakes(real, is_unlock ? 1 : c > 0 ? (uint32_t)c : 0, a, b, c, d, e, f);
+}
+
+/* ---- both ---- */
+
 bool agent_raw_call_waits(long number, long b)
 {
-	return number == SYS_futex ? raw_futex_matters(b)
+	return number == SYS_futex ? raw_futex_kind(b) != RAW_FUTEX_OTHER
 	                           : number >= 0 && number < RAW_CALLS && raw_calls[number];
 }
 
