@@ -73,3 +73,33 @@ def record_under_changes(program, count, *arguments, options=()):
     check = subprocess.run(["fxt", "check", "x.fxt"], capture_output=True, text=True)
     assert check.returncode == 0, check.stdout
     return dump
+
+
+def follow_filters(program, first, second, on, off, *options):
+    """The program says at each line it gets where two of its functions lead to: `on` while their calls are recorded,
+    `off` while recording stopped or they are excluded."""
+    session = Session(["--heap=off", *options, "-o", "x.fxt"], program)
+
+    def is_so(of_first, of_second):
+        return session.tell("")[1:] == [first, of_first, second, of_second]
+
+    def shows(of_first, of_second):
+        # Until it is so: an excluded function is taken out once it was called.
+        deadline = time.monotonic() + 60
+        while not is_so(of_first, of_second):
+            assert time.monotonic() < deadline, (of_first, of_second)
+            time.sleep(0.01)
+
+    shows(on, on)
+    for _ in range(3):
+        assert "provider_stats" in session.client.call("StopTracing")
+        assert is_so(off, off)
+        assert session.client.call("StartTracing") == {}
+        assert is_so(on, on)
+        assert session.client.call("SetFilter", exclude=[first]) == {}
+        shows(off, on)
+        assert session.client.call("SetFilter", exclude=[second]) == {}
+        shows(on, off)
+        assert session.client.call("SetFilter", exclude=[]) == {}
+        assert is_so(on, on)
+    assert session.end()[0] == 0
