@@ -12,6 +12,7 @@
 #include "reader/trace/source.h"
 #include "reader/trace/text.h"
 #include "symbolizer/image.h"
+#include "writer/format/c_library.h"
 
 static const struct {
 	int option;
@@ -188,6 +189,14 @@ static const char *options_why_nameless(struct fxt_span module)
 	       "file in place";
 }
 
+/* The libraries of the compiler and of the C library are stripped on every system, and few
+ * people miss the names inside. */
+static bool options_is_of_system(struct fxt_span module)
+{
+	return fxt_c_library(module.data, module.bytes) != FXT_NOT_C_LIBRARY ||
+	       fxt_begins_with(module, "libgcc_s.so");
+}
+
 /* A line for each module whose symbols were not there; the first few of them. */
 static void options_print_nameless(const struct fxt_tables *t)
 {
@@ -200,7 +209,7 @@ static void options_print_nameless(const struct fxt_tables *t)
 		struct fxt_span module = options_nameless_module(t->strings[i]);
 		size_t at = 0;
 
-		if (module.bytes == 0 || fxt_tables_identity(t, i))
+		if (module.bytes == 0 || options_is_of_system(module) || fxt_tables_identity(t, i))
 			continue;
 		while (at < count && !fxt_spans_equal(modules[at], module))
 			at++;

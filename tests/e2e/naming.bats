@@ -143,6 +143,12 @@ functions()
 	fxt report >report
 	grep -E '^2 functions of stripped have no name: its symbols were stripped' report
 	[ "$(grep -cE ' stripped\+0x[0-9a-f]+$' report)" = 2 ]
+	# Nobody can do much about the C library. Its loader is called ld-linux-x86-64.so.2.
+	mv stripped ld-linux
+	fxtrun ./ld-linux 1000
+	fxt report >report
+	fails grep 'no name' report
+	[ "$(grep -cE ' ld-linux\+0x[0-9a-f]+$' report)" = 2 ]
 }
 
 # plugin_in_a_memfd LINKER_OPTION: ./host loads plug.so from a memfd, as descriptor 100,
