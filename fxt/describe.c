@@ -167,6 +167,11 @@ void fxt_describe_awaited(
 	} else {
 		fxt_describe_object(out, scan, wait->kind, wait->symbol, wait->object, wait->life);
 	}
+	if (wait->file != FXT_NOTHING) {
+		fputs(" (", out);
+		describe_name(out, scan, wait->file);
+		fputc(')', out);
+	}
 }
 
 void fxt_describe_object(FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol,

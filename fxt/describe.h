@@ -51,7 +51,8 @@ void fxt_describe_holder(
 void fxt_describe_keeper(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait);
 
-/* Prints what a wait is for: its object as below, or "the end of thread 17". */
+/* Prints what a wait is for: its object as below, if need be with its file, as "fd 5
+ * (pipe:[4026])"; or "the end of thread 17". */
 void fxt_describe_awaited(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait);
 

@@ -179,6 +179,7 @@ static void last_print_open(
 		fxt_describe_keeper(name.out, last->scan, &last->details->waits, &of);
 		fxt_describe_object(object.out, last->scan, of.kind, of.symbol, of.object, of.life);
 	}
+	fputs(of.is_earlier ? ", since before the attach" : "", name.out);
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);
 	cells[0] = fxt_cell_number((double)frame);

@@ -18,7 +18,8 @@ static const char help[] =
         "long it waited for locks and other threads; and its number of page faults.\n"
         "Threads that ran longest come first. A second table shows which thread waited\n"
         "for which, or was preempted by it, and in which functions threads waited for\n"
-        "something else; the longest time comes first.\n"
+        "something else; the longest time comes first. After fxtrun --attach a third\n"
+        "one shows which threads waited already, for what, and in which functions.\n"
         "\n"
         "      --critical=FUNC[:CALL]\n"
         "                       the critical path of the slowest or the CALL-th slowest\n"
@@ -49,6 +50,13 @@ static const struct fxt_column hindrance_columns[] = {
         {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
         {"by_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 };
+static const struct fxt_column earlier_columns[] = {
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"thread", "thread", FXT_COLUMN_TEXT, 0},
+        {"wait", "waited since before the attach", FXT_COLUMN_TEXT, 0},
+        {"path", "called by", FXT_COLUMN_TEXT, 0},
+        {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+};
 static const struct fxt_column step_columns[] = {
         {"start_ns", "from", FXT_COLUMN_TIME, 1},
         {"time_ns", "time", FXT_COLUMN_TIME, 0},
@@ -58,6 +66,7 @@ static const struct fxt_column step_columns[] = {
 };
 enum { THREAD_COLUMNS = sizeof(thread_columns) / sizeof(*thread_columns) };
 enum { HINDRANCE_COLUMNS = sizeof(hindrance_columns) / sizeof(*hindrance_columns) };
+enum { EARLIER_COLUMNS = sizeof(earlier_columns) / sizeof(*earlier_columns) };
 enum { STEP_COLUMNS = sizeof(step_columns) / sizeof(*step_columns) };
 
 /* The options, and the state while traces are read. */
@@ -141,7 +150,65 @@ static void threads_print_hindrance(const struct fxt_scan *scan, const struct fx
 	fxt_describe_free(&other);
 }
 
-static int threads_print_all(struct threads_command *c, struct fxt_call_details *m)
+static void threads_print_earlier_wait(
+        const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
+{
+	struct fxt_span name = scan->tables.strings[wait->name];
+	struct fxt_cell cells[EARLIER_COLUMNS] = {0};
+	struct fxt_describer thread, what, path;
+
+	fxt_describe_begin(&thread);
+	fxt_describe_begin(&what);
+	fxt_describe_begin(&path);
+	fxt_describe_thread(thread.out, scan, wait->thread, false);
+	fprintf(what.out, "in %.*s", (int)name.bytes, name.data);
+	if (wait->object) {
+		fputs(" of ", what.out);
+		fxt_describe_awaited(what.out, scan, waits, wait);
+		fxt_describe_keeper(what.out, scan, waits, wait);
+	}
+	fxt_describe_path(path.out, scan, &waits->paths, wait->path);
+	cells[0] = fxt_cell_number((double)(wait->end - wait->start));
+	cells[1] = fxt_cell_text(fxt_describe_end(&thread));
+	cells[2] = fxt_cell_text(fxt_describe_end(&what));
+	cells[3] = fxt_cell_text(fxt_describe_end(&path));
+	cells[4] = fxt_cell_number((double)scan->tables.threads[wait->thread].thread);
+	fxt_table_row(cells);
+	fxt_describe_free(&thread);
+	fxt_describe_free(&what);
+	fxt_describe_free(&path);
+}
+
+static bool threads_has_earlier(const struct fxt_waits *waits)
+{
+	for (uint32_t i = 0; i < fxt_waits_count(waits); i++)
+		if (fxt_waits_item(waits, i).is_earlier)
+			return true;
+	return false;
+}
+
+/* The waits that began before their process was attached to. */
+static int threads_print_earlier(struct fxt_call_details *m, const char *name, uint64_t left)
+{
+	struct fxt_waits *waits = &m->waits;
+	int status = FXT_DONE;
+
+	if (threads_has_earlier(waits)) /* their paths take a walk */
+		status = fxt_report_changed(name, fxt_waits_walk(waits, m->scan));
+	fxt_table_begin("earlier_waits", NULL, earlier_columns, EARLIER_COLUMNS);
+	for (uint32_t i = 0; i < fxt_waits_count(waits) && left > 0; i++) {
+		const struct fxt_wait wait = fxt_waits_item(waits, i);
+
+		if (wait.is_earlier && fxt_waits_is_chosen(waits, m->scan, &wait)) {
+			threads_print_earlier_wait(m->scan, waits, &wait);
+			left--;
+		}
+	}
+	fxt_table_end();
+	return status;
+}
+
+static int threads_print_all(struct threads_command *c, struct fxt_call_details *m, const char *name)
 {
 	uint64_t left = fxt_options_limit(&c->wanted, UINT64_MAX);
 	bool with_process = threads_of_several(m->scan);
@@ -164,7 +231,7 @@ static int threads_print_all(struct threads_command *c, struct fxt_call_details 
 		threads_print_hindrance(m->scan, &m->timeline, &usage.hindrances[i]);
 	fxt_table_end();
 	fxt_usage_free(&usage);
-	return FXT_DONE;
+	return threads_print_earlier(m, name, fxt_options_limit(&c->wanted, UINT64_MAX));
 }
 
 /* ---- the critical path ---- */
@@ -242,7 +309,7 @@ static int threads_answer(void *state, const char *name, struct fxt_scan *scan)
 		fxt_call_details_finish(m, scan);
 	else if (!fxt_call_details_find(m, name, scan, &c->functions, c->number, c->number))
 		return FXT_FAILED;
-	int status = is_critical ? threads_print_critical(c, m, name) : threads_print_all(c, m);
+	int status = is_critical ? threads_print_critical(c, m, name) : threads_print_all(c, m, name);
 
 	fxt_print_missing(scan);
 	return status;

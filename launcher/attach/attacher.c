@@ -36,11 +36,30 @@ struct server {
 
 /* ---- the attaching process ---- */
 
+static void server_tell_waiting(const struct server *s, const struct fxt_waiting_list *waiting)
+{
+	for (size_t i = 0; i < waiting->count; i++) {
+		struct fxt_attacher_reply reply = {
+		        .pid = waiting->items[i].pid, .is_thread = true, .waiting = waiting->items[i]};
+
+		send(s->fd, &reply, sizeof(reply), MSG_NOSIGNAL);
+	}
+}
+
 static int server_inject(const struct server *s, const struct request *r, char *error, size_t error_bytes)
 {
-	return r->is_detach ? fxt_inject_detach(r->pid, s->agent, error, error_bytes)
-	                    : fxt_inject_attach(r->pid, s->agent, r->settings, strlen(r->settings) + 1, error,
-	                              error_bytes);
+	struct fxt_waiting_list waiting;
+	int result;
+
+	if (r->is_detach)
+		return fxt_inject_detach(r->pid, s->agent, error, error_bytes);
+	fxt_waiting_open(&waiting);
+	result = fxt_inject_attach(
+	        r->pid, s->agent, r->settings, strlen(r->settings) + 1, &waiting, error, error_bytes);
+	if (result == 0)
+		server_tell_waiting(s, &waiting);
+	fxt_waiting_close(&waiting);
+	return result;
 }
 
 /* Meets a request in a process for it. True if that succeeded. */

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include "waiting.h"
 
 #define FXT_ATTACHER_SETTINGS_BYTES 256
 
@@ -24,11 +25,16 @@ struct fxt_attacher {
 	int fd; /* readable when there is a reply */
 };
 
+/* Before the reply to a request to attach, each thread that waits comes in one of its own. */
 struct fxt_attacher_reply {
 	pid_t pid;
+	bool is_thread;   /* `waiting` is valid, and the reply comes later */
 	bool is_detached; /* the request was to detach */
 	bool has_failed;
-	char error[PATH_MAX + 512]; /* one line, if it has failed */
+	union {
+		char error[PATH_MAX + 512]; /* one line, if it has failed */
+		struct fxt_waiting waiting;
+	};
 };
 
 /* Starts the process. The caller must be the only thread, and have SIGCHLD blocked. `agent`

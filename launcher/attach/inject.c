@@ -36,7 +36,8 @@ struct injection {
 	struct fxt_image_functions functions;
 	struct fxt_threads threads;
 	struct fxt_tracee *caller;
-	uint64_t late_ns, deadline_ns; /* threads.h */
+	struct fxt_waiting_list *waiting; /* NULL: detach */
+	uint64_t late_ns, deadline_ns;    /* threads.h */
 	char *error;
 	size_t error_bytes;
 };
@@ -216,6 +217,8 @@ static int inject(struct injection *j)
 		return -1;
 	}
 	fxt_threads_init(&j->threads, j->pid);
+	if (j->waiting)
+		fxt_threads_note_waiting(&j->threads, j->waiting);
 	j->late_ns = fxt_monotonic_ns() + (j->settings ? LATE_ATTACH_NS : LATE_DETACH_NS);
 	j->deadline_ns = fxt_monotonic_ns() + FXT_INJECT_SECONDS * SECOND_NS;
 	inject_fail(j, "was at no place where a library can be loaded, for 10 seconds; try again", "");
@@ -225,17 +228,20 @@ static int inject(struct injection *j)
 		if (outcome == TRY_AGAIN)
 			nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 	}
+	if (j->waiting && outcome == DONE)
+		fxt_waiting_name(j->waiting, j->threads.stacks);
 	fxt_threads_free(&j->threads);
 	return outcome == DONE ? 0 : -1;
 }
 
-int fxt_inject_attach(pid_t pid, const char *agent, const char *settings, size_t settings_bytes, char *error,
-        size_t error_bytes)
+int fxt_inject_attach(pid_t pid, const char *agent, const char *settings, size_t settings_bytes,
+        struct fxt_waiting_list *waiting, char *error, size_t error_bytes)
 {
 	struct injection j = {.pid = pid,
 	        .agent = agent,
 	        .settings = settings,
 	        .settings_bytes = settings_bytes,
+	        .waiting = waiting,
 	        .error = error,
 	        .error_bytes = error_bytes};
 

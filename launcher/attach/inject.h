@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include "waiting.h"
 
 /* Limits of both functions; a process that is not at a safe place by then is left alone. */
 #define FXT_INJECT_SECONDS 10
@@ -25,9 +26,9 @@
  * not be released before. */
 
 /* `agent` is the path of libfxtagent.so, `settings` are variables for
- * fxt_agent_attach(). */
-int fxt_inject_attach(pid_t pid, const char *agent, const char *settings, size_t settings_bytes, char *error,
-        size_t error_bytes);
+ * fxt_agent_attach(). `waiting` gets the threads that wait. */
+int fxt_inject_attach(pid_t pid, const char *agent, const char *settings, size_t settings_bytes,
+        struct fxt_waiting_list *waiting, char *error, size_t error_bytes);
 /* A process that a signal has stopped is left as it is. */
 int fxt_inject_detach(pid_t pid, const char *agent, char *error, size_t error_bytes);
 

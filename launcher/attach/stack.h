@@ -31,4 +31,24 @@ void fxt_stacks_close(struct fxt_stacks *stacks);
 /* Looks at a thread that the caller has stopped. */
 struct fxt_stack fxt_stacks_look(struct fxt_stacks *stacks, pid_t tid);
 
+/* The innermost frames of a stack. */
+#define FXT_STACK_FRAMES 64
+
+struct fxt_stack_frames {
+	uint64_t pcs[FXT_STACK_FRAMES]; /* inside the calling instructions, the innermost first */
+	unsigned count;
+};
+
+/* Takes the frames of a thread that the caller has stopped. */
+void fxt_stacks_take(struct fxt_stacks *stacks, pid_t tid, struct fxt_stack_frames *frames);
+
+/*
+ * Writes the names of the functions that the frames are in, the outermost first, each ended
+ * by a zero. Of functions of the C library that call each other the outermost one is there,
+ * and none of those that called all others. If the path is longer than the room, the
+ * outermost functions are missing. Returns the size.
+ */
+size_t fxt_stacks_path(
+        struct fxt_stacks *stacks, const struct fxt_stack_frames *frames, char *path, size_t room);
+
 #endif

@@ -9,7 +9,6 @@
 #include <time.h>
 #include "image.h"
 #include "launcher/preload.h"
-#include "stack.h"
 #include "writer/shared/clock.h"
 
 /* Time for a thread to stop, and to leave a function that must not be interrupted. */
@@ -133,21 +132,55 @@ static bool threads_is_libc(const struct fxt_tracee *thread)
 	return fxt_tracee_read(thread, pointer + ARCH_THREAD_SELF, &self, sizeof(self)) && self == pointer;
 }
 
+/* ---- stacks ---- */
+
+/* False: the process has ended, or may not be read. */
+static bool threads_open_stacks(struct fxt_threads *t, bool anew)
+{
+	if (anew) {
+		fxt_stacks_close(t->stacks);
+		t->stacks = NULL;
+	}
+	if (!t->stacks)
+		t->stacks = fxt_stacks_open(t->pid);
+	return t->stacks;
+}
+
+void fxt_threads_note_waiting(struct fxt_threads *t, struct fxt_waiting_list *list)
+{
+	DIR *tids = threads_open_stacks(t, false) ? threads_list(t->pid) : NULL;
+	pid_t tid;
+
+	while (!t->refusal && (tid = threads_next(tids))) {
+		bool is_new;
+		struct fxt_tracee *thread =
+		        threads_state(t->pid, tid) == 'S' ? threads_find(t, tid, &is_new) : NULL;
+
+		if (!thread || !threads_seize(t, thread))
+			continue;
+		if (fxt_tracee_stop(thread, STOP_NS) && threads_is_libc(thread))
+			fxt_waiting_note(list, t->stacks, thread);
+		fxt_tracee_release(thread);
+	}
+	if (tids)
+		closedir(tids);
+}
+
 /* ---- the one that makes the calls ---- */
 
 struct threads_choice {
-	struct fxt_stacks *stacks;
 	bool is_late; /* accept a stack whose outer frames the unwinder does not find */
 	bool was_cut; /* a stack was not whole: there may be new modules */
 };
 
 /* Whether the stopped thread may make calls, if necessary after it has left a function. */
-static bool threads_may_call(struct threads_choice *choice, struct fxt_tracee *thread)
+static bool threads_may_call(
+        const struct fxt_threads *t, struct threads_choice *choice, struct fxt_tracee *thread)
 {
-	struct fxt_stack stack = fxt_stacks_look(choice->stacks, thread->tid);
+	struct fxt_stack stack = fxt_stacks_look(t->stacks, thread->tid);
 
 	if (!stack.is_safe && stack.next && fxt_tracee_run_to(thread, stack.next, LEAVE_NS))
-		stack = fxt_stacks_look(choice->stacks, thread->tid);
+		stack = fxt_stacks_look(t->stacks, thread->tid);
 	choice->was_cut |= !stack.is_whole;
 	return stack.is_safe && (stack.is_whole || choice->is_late) && !fxt_tracee_is_in_sequence(thread);
 }
@@ -169,7 +202,7 @@ static struct fxt_tracee *threads_choose_once(struct fxt_threads *t, struct thre
 			continue;
 		if (fxt_tracee_stop(thread, STOP_NS) && threads_is_libc(thread) &&
 		        !thread->is_group_stopped && threads_leave_agent(t, thread) &&
-		        threads_may_call(choice, thread))
+		        threads_may_call(t, choice, thread))
 			chosen = thread;
 		else
 			fxt_tracee_release(thread);
@@ -182,22 +215,18 @@ static struct fxt_tracee *threads_choose_once(struct fxt_threads *t, struct thre
 struct fxt_tracee *fxt_threads_choose(struct fxt_threads *t, uint64_t late_ns, uint64_t deadline_ns)
 {
 	uint64_t now;
-	struct threads_choice choice = {.stacks = fxt_stacks_open(t->pid)};
+	struct threads_choice choice = {0};
 	struct fxt_tracee *chosen = NULL;
 
-	while (choice.stacks && !t->refusal && (now = fxt_monotonic_ns()) < deadline_ns) {
-		choice.is_late = now > late_ns;
-		choice.was_cut = false;
+	while (!t->refusal && (now = fxt_monotonic_ns()) < deadline_ns) {
+		if (!threads_open_stacks(t, choice.was_cut))
+			break;
+		choice = (struct threads_choice){.is_late = now > late_ns};
 		chosen = threads_choose_once(t, &choice);
 		if (chosen)
 			break;
-		if (choice.was_cut) {
-			fxt_stacks_close(choice.stacks);
-			choice.stacks = fxt_stacks_open(t->pid);
-		}
 		nanosleep(&(struct timespec){0, ROUND_NS}, NULL);
 	}
-	fxt_stacks_close(choice.stacks);
 	return chosen;
 }
 
@@ -268,4 +297,5 @@ void fxt_threads_free(struct fxt_threads *t)
 	for (size_t i = 0; i < t->count; i++)
 		free(t->all[i]);
 	free(t->all);
+	fxt_stacks_close(t->stacks);
 }

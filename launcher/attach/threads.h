@@ -8,17 +8,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "stack.h"
 #include "tracee.h"
+#include "waiting.h"
 
 struct fxt_threads {
 	pid_t pid;
 	struct fxt_tracee **all; /* those that were seized, and those let go again */
 	size_t count, room;
 	uint64_t agent_begin, agent_end; /* where the agent is; 0: not loaded */
+	struct fxt_stacks *stacks;       /* NULL: not needed yet */
 	int refusal;                     /* the errno value of a thread that could not be seized; 0: none */
 };
 
 void fxt_threads_init(struct fxt_threads *threads, pid_t pid);
+
+/* Notes the threads that wait. Each of them is stopped for a moment. */
+void fxt_threads_note_waiting(struct fxt_threads *threads, struct fxt_waiting_list *list);
 
 /* Finds a thread outside of all functions that must not be interrupted, and stops it; the
  * others run. Tries until the deadline (fxt_monotonic_ns()). From `late_ns` on it accepts

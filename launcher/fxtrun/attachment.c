@@ -65,6 +65,10 @@ static void attachment_take_reply(struct fxt_watch *watch, void *context)
 		a->awaited = 0;
 		return;
 	}
+	if (reply.is_thread) {
+		fxt_earlier_waits_add(&a->waits, a->session, &reply.waiting);
+		return;
+	}
 	is_main = reply.pid == a->session->program;
 	a->awaited--;
 	/* A process that has ended needs neither. */
@@ -128,10 +132,16 @@ bool fxt_attachment_is_over(const struct fxt_attachment *a)
 	return a->has_failed || a->has_ended;
 }
 
+void fxt_attachment_beat(struct fxt_attachment *a)
+{
+	if (!a->is_detaching)
+		fxt_earlier_waits_look(&a->waits, a->session);
+}
+
 bool fxt_attachment_leave(struct fxt_attachment *a)
 {
-	/* A process may be in the middle of being attached. */
-	if (!a->is_detaching && a->awaited == 0) {
+	/* A process may be in the middle of being attached. A detach interrupts waits. */
+	if (!a->is_detaching && a->awaited == 0 && fxt_earlier_waits_end(&a->waits, a->session)) {
 		a->is_detaching = true;
 		for (size_t i = 0; i < a->count; i++)
 			a->awaited += fxt_attacher_detach(&a->attacher, a->attached[i]);
@@ -145,7 +155,9 @@ void fxt_attachment_close(struct fxt_attachment *a)
 		fxt_watch_remove(a->session->epoll, &a->process);
 		close(a->process.fd);
 	}
-	if (a->session)
+	if (a->session) {
 		fxt_watch_remove(a->session->epoll, &a->replies);
+		fxt_earlier_waits_write(&a->waits, a->session);
+	}
 	fxt_attacher_end(&a->attacher);
 }

@@ -14,6 +14,7 @@
 #include "launcher/attach/attacher.h"
 #include "launcher/manager/session.h"
 #include "launcher/watch.h"
+#include "earlier_waits.h"
 
 #define FXT_ATTACHMENT_PROCESSES 256
 
@@ -24,6 +25,7 @@ struct fxt_attachment {
 	char settings[FXT_ATTACHER_SETTINGS_BYTES];
 	pid_t attached[FXT_ATTACHMENT_PROCESSES];
 	size_t count;
+	struct fxt_earlier_waits waits;
 	size_t awaited;    /* replies */
 	bool is_on;        /* the process that the user named is attached to */
 	bool has_failed;   /* it could not be */
@@ -46,9 +48,13 @@ int fxt_attachment_begin(
  * ended. */
 bool fxt_attachment_is_over(const struct fxt_attachment *attachment);
 
+/* Must be called now and then. */
+void fxt_attachment_beat(struct fxt_attachment *attachment);
+
 /* Begins to detach at the first call. True when that is done. */
 bool fxt_attachment_leave(struct fxt_attachment *attachment);
 
+/* Completes the records of the session. */
 void fxt_attachment_close(struct fxt_attachment *attachment);
 
 #endif

@@ -196,6 +196,8 @@ void fxt_manager_run(struct fxt_manager *m)
 			manager_end_session(m);
 		if (now >= next_beat) {
 			fxt_session_beat(m->session);
+			if (m->attachment)
+				fxt_attachment_beat(m->attachment);
 			fxt_acceptor_beat(m->acceptor);
 			fxt_snapshots_beat(m->snapshots);
 			fxt_control_resume(m->control);

@@ -12,7 +12,7 @@
 #include "writer/format/encode.h"
 #include "writer/format/escape.h"
 
-enum { RECORD_WORDS = 40, LINE_BYTES = 256 };
+enum { RECORD_WORDS = 40 };
 
 /* ---- system calls ---- */
 
@@ -230,7 +230,8 @@ static struct fxt_blocked_sample *blocked_sample(const struct fxt_sched_blocked 
 }
 
 /* Reads a file of a thread's in /proc, of one line. Returns false if there is none. */
-static bool blocked_read(const struct fxt_blocked_thread *thread, const char *name, char line[LINE_BYTES])
+static bool blocked_read(
+        const struct fxt_blocked_thread *thread, const char *name, char line[FXT_BLOCKED_LINE_BYTES])
 {
 	char path[64];
 	ssize_t bytes;
@@ -240,18 +241,48 @@ static bool blocked_read(const struct fxt_blocked_thread *thread, const char *na
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	bytes = read(fd, line, LINE_BYTES - 1);
+	bytes = read(fd, line, FXT_BLOCKED_LINE_BYTES - 1);
 	close(fd);
 	line[bytes > 0 ? bytes : 0] = '\0';
 	return bytes > 0;
 }
 
-/* Notes the file of the descriptor, if the thread is still in the same call: otherwise the
- * descriptor may be of another file now. */
-static void blocked_find_file(
+bool fxt_sched_blocked_read(const struct fxt_blocked_thread *thread, char line[FXT_BLOCKED_LINE_BYTES])
+{
+	return blocked_read(thread, "syscall", line);
+}
+
+static void blocked_set_call(struct fxt_blocked_sample *sample, const char *name)
+{
+	sample->call_bytes = (uint8_t)strlen(name);
+	memcpy(sample->call, name, sample->call_bytes);
+}
+
+bool fxt_sched_blocked_take_line(struct fxt_blocked_sample *sample, const char *line)
+{
+	char unnamed[FXT_BLOCKED_CALL_BYTES];
+	unsigned long first = 0;
+	long number;
+
+	if (sscanf(line, "%ld %lx", &number, &first) < 1 || number < 0)
+		return false;
+	if (number >= BLOCKED_CALLS || !blocked_calls[number].name) {
+		snprintf(unnamed, sizeof(unnamed), "%ld", number);
+		blocked_set_call(sample, unnamed);
+		return true;
+	}
+	blocked_set_call(sample, blocked_calls[number].name);
+	if (blocked_calls[number].first == DESCRIPTOR)
+		sample->fd = (int32_t)first;
+	if (blocked_calls[number].first == ADDRESS)
+		sample->address = first;
+	return true;
+}
+
+void fxt_sched_blocked_find_file(
         struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread, const char *line)
 {
-	char path[64], target[4096], again[LINE_BYTES];
+	char path[64], target[4096], again[FXT_BLOCKED_LINE_BYTES];
 	ssize_t bytes;
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/fd/%d", thread->pid, thread->tid, sample->fd);
@@ -269,7 +300,7 @@ static void blocked_find_file(
  * stopped. */
 static const char *blocked_elsewhere(const struct fxt_blocked_thread *thread)
 {
-	char line[LINE_BYTES];
+	char line[FXT_BLOCKED_LINE_BYTES];
 	bool is_known = blocked_read(thread, "wchan", line);
 
 	return is_known && (strstr(line, "signal_stop") || strstr(line, "ptrace_stop")) ? FXT_BLOCKED_STOPPED
@@ -307,34 +338,20 @@ static void blocked_ask(struct fxt_sched_blocked *b, const struct fxt_blocked_th
         uint64_t process, enum fxt_clock_kind clock)
 {
 	struct fxt_blocked_sample sample = {.process = process, .thread = thread->koid, .fd = -1};
-	char line[LINE_BYTES], unnamed[FXT_BLOCKED_CALL_BYTES];
-	unsigned long first = 0;
-	const char *name;
-	long number;
+	char line[FXT_BLOCKED_LINE_BYTES];
 
-	if (!blocked_read(thread, "syscall", line))
+	if (!fxt_sched_blocked_read(thread, line))
 		return;
 	if (strncmp(line, "running", 7) == 0) {
 		/* It can go on. If it is on a CPU by now, the sample lies in no wait. */
-		name = FXT_BLOCKED_READY;
-	} else if (sscanf(line, "%ld %lx", &number, &first) < 1) {
+		blocked_set_call(&sample, FXT_BLOCKED_READY);
+	} else if (*line == '-') {
+		blocked_set_call(&sample, blocked_elsewhere(thread));
+	} else if (!fxt_sched_blocked_take_line(&sample, line)) {
 		return;
-	} else if (number < 0) {
-		name = blocked_elsewhere(thread);
-	} else if (number < BLOCKED_CALLS && blocked_calls[number].name) {
-		name = blocked_calls[number].name;
-		if (blocked_calls[number].first == DESCRIPTOR)
-			sample.fd = (int32_t)first;
-		if (blocked_calls[number].first == ADDRESS)
-			sample.address = first;
-	} else {
-		snprintf(unnamed, sizeof(unnamed), "%ld", number);
-		name = unnamed;
 	}
 	if (sample.fd >= 0)
-		blocked_find_file(&sample, thread, line);
-	sample.call_bytes = (uint8_t)strlen(name);
-	memcpy(sample.call, name, sample.call_bytes);
+		fxt_sched_blocked_find_file(&sample, thread, line);
 	sample.ticks = fxt_clock_ticks(clock);
 	if (b->end - b->begin == FXT_BLOCKED_SAMPLES) {
 		if (!b->keeps_last)

@@ -29,6 +29,7 @@ enum {
 	FXT_BLOCKED_SAMPLES = 1 << 13, /* kept in memory: 1.3 MB */
 	FXT_BLOCKED_CALL_BYTES = 32,
 	FXT_BLOCKED_FILE_BYTES = 96,
+	FXT_BLOCKED_LINE_BYTES = 256,
 };
 
 struct fxt_blocked_thread {
@@ -55,6 +56,18 @@ struct fxt_sched_blocked {
 	uint64_t begin, end;                /* numbers of the first one in it, and of the next */
 	bool keeps_last;                    /* a full ring drops its oldest samples */
 };
+
+/* Reads /proc/PID/task/TID/syscall. False: the thread has ended, or may not be read. */
+bool fxt_sched_blocked_read(const struct fxt_blocked_thread *thread, char line[FXT_BLOCKED_LINE_BYTES]);
+
+/* Notes the system call of such a line, and its descriptor or its futex's address. False:
+ * the thread is in none. */
+bool fxt_sched_blocked_take_line(struct fxt_blocked_sample *sample, const char *line);
+
+/* Notes the file of the descriptor, if the thread is still in the same call: otherwise the
+ * descriptor may be of another file now. */
+void fxt_sched_blocked_find_file(
+        struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread, const char *line);
 
 /* Returns 0, or ENOMEM. */
 int fxt_sched_blocked_open(struct fxt_sched_blocked *b, bool keeps_last);

@@ -7,6 +7,7 @@
 #include "lock_lives.h"
 
 #include <stdlib.h>
+#include "writer/format/earlier_wait.h"
 #include "writer/shared/search.h"
 
 /* State of a thread: its last slice, which a flow's begin is in; its last wait and its last
@@ -140,7 +141,7 @@ static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 	        .thread = fxt_tables_thread(t, view->event.thread),
 	        .name = fxt_tables_string(t, view->event.name),
 	        .release = FXT_NO_RELEASE};
-	struct fxt_argument symbol, holder;
+	struct fxt_argument symbol, holder, argument;
 
 	if (!waits_object(t, view, &wait.kind, &wait.object))
 		return;
@@ -153,6 +154,9 @@ static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 		return;
 	if (fxt_tables_argument(t, view, "symbol", &symbol) && symbol.type == FXT_ARGUMENT_STRING)
 		wait.symbol = fxt_tables_string(t, symbol.value.string);
+	if (fxt_tables_argument(t, view, FXT_WAIT_FILE, &argument) && argument.type == FXT_ARGUMENT_STRING)
+		wait.file = fxt_tables_string(t, argument.value.string);
+	wait.is_earlier = fxt_tables_argument(t, view, FXT_WAIT_SINCE, &argument);
 	struct fxt_waits_thread *thread = &w->threads[wait.thread];
 
 	if (thread->flow && thread->flow_ns >= wait.start && thread->flow_ns <= wait.end)

@@ -55,8 +55,10 @@ struct fxt_wait {
 	uint32_t path;    /* of its caller, in fxt_waits.paths */
 	uint32_t release; /* the release that ended it */
 	uint32_t life;    /* how many locks ended at this address before it (lock_lives.h) */
+	uint32_t file;    /* of the descriptor; FXT_NOTHING: not known */
 	enum fxt_wait_kind kind;
 	bool is_open;
+	bool is_earlier; /* it began before the process was attached to */
 };
 
 struct fxt_release {

@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all attach/counted attach/unloads
+	compiled_for_all attach/counted attach/hangs attach/unloads
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -fpatchable-function-entry=5 -pthread -o "$BATS_FILE_TMPDIR/prepared" \
 		"$BATS_TEST_DIRNAME/../programs/attach/counted.c"
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -pthread -o "$BATS_FILE_TMPDIR/plain" "$BATS_TEST_DIRNAME/../programs/attach/counted.c"
@@ -179,6 +179,76 @@ lines()
 		await "^$n\$" out
 	done
 	end
+}
+
+# begin_hanging: runs a program with threads that wait: reader, holder and locker are their
+# numbers, fd a pipe, mutex an address, by the program's word.
+begin_hanging()
+{
+	begin hangs
+	read -r _ reader holder locker fd mutex <out
+	pipe=$(readlink /proc/$program/fd/$fd)
+	[[ $pipe == pipe:* ]]
+	await "^0 $(printf '0x%x' $fd) " /proc/$program/task/$reader/syscall
+	await "^202 $mutex " /proc/$program/task/$locker/syscall
+	await '^(35|230) ' /proc/$program/task/$holder/syscall
+	await '^0 0x0 ' /proc/$program/task/$program/syscall
+}
+
+@test "threads that waited before the attach: in which call, for what, and called by which functions" {
+	begin_hanging
+	attach
+	detach
+	fxt check trace.fxt
+	fxt threads trace.fxt | tr -s ' ' >threads
+	cat threads
+	grep -F "thread $reader \"reader\" in read of fd $fd ($pipe) run_reader > serve > fetch" threads
+	grep -F "thread $locker \"locker\" in pthread_mutex_lock of $mutex, held by thread $holder \"holder\" run_locker > take" threads
+	grep -E "thread $holder \"holder\" in (clock_)?nanosleep run_holder > sleep" threads
+	grep -F "thread $program \"hangs\" in read of fd 0 ($PWD/input) main > " threads
+	fxt last -t reader trace.fxt | tr -s ' ' >last
+	grep -F " read: waiting for fd $fd ($pipe), since before the attach" last
+	grep -E '^1 .* fetch \(inherited\)' last
+	grep -E '^3 .* run_reader \(inherited\)' last
+	# They are no calls: the program made none meanwhile.
+	fxt info trace.fxt | grep -x '0 calls'
+	end
+}
+
+@test "a thread goes on after the attach: its earlier wait ends before its own calls, which are all recorded" {
+	begin_hanging
+	attach
+	for n in 10 20 30; do
+		echo >&7
+		await "^$n$" out
+	done
+	detach
+	[ "$(recorded trace.fxt)" = 30 ]
+	fxt replay --csv -t reader trace.fxt >replay
+	python3 - replay <<-END
+		import csv, sys
+		rows = list(csv.DictReader(open(sys.argv[1])))
+		first = min(int(row["start_ns"]) for row in rows if row["what"] == "called")
+		earlier = [row for row in rows if row["kind"] == "inherited" or int(row["start_ns"]) < first]
+		assert all(int(row["start_ns"]) + int(row["time_ns"]) <= first for row in earlier), (first, earlier)
+		print(earlier)
+	END
+	fxt last -t reader trace.fxt >last
+	fails grep 'since before the attach' last
+	fxt last -t locker trace.fxt >last
+	grep "waiting for $mutex, held by thread $holder .*, since before the attach" last
+	end
+}
+
+@test "an attached process is killed: its waits from before the attach are open at the end" {
+	begin_hanging
+	attach
+	kill -KILL $program
+	wait $recorder || true
+	exec 7>&-
+	fxt check trace.fxt
+	fxt last -t locker trace.fxt >last
+	grep -E "^0 .* pthread_mutex_lock: waiting for $mutex, held by thread $holder" last
 }
 
 # attach_again: as soon as the program is detached from, which the earlier attaching process
