@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@
 #include "writer/shared/sys.h"
 
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
+
+enum { PROCESS_STAT_STATUS = 52 }; /* number of the field of /proc/PID/stat */
 
 /* Ten seconds, as long as a detach takes at most. */
 enum { ATTACHER_WAIT_NS = 1000000, ATTACHER_WAITS = 10000 };
@@ -122,6 +125,63 @@ bool fxt_process_is_stopped(pid_t pid)
 	char state[64];
 
 	return fxt_proc_status(pid, "State", state, sizeof(state)) && *state == 'T';
+}
+
+/* What PIDFD_GET_INFO tells: the first version of the kernel's struct pidfd_info, which
+ * older headers do not have. */
+struct process_info {
+	uint64_t wanted; /* and afterwards what there is */
+	uint64_t cgroup;
+	uint32_t numbers[11];
+	int32_t status;
+};
+
+#define PROCESS_GET_INFO _IOWR(0xff, 11, struct process_info)
+#define PROCESS_EXIT     (1u << 3)
+
+/* False: nobody has asked for the status yet, or the kernel does not keep it. */
+static bool process_kept_status(int pidfd, int *status)
+{
+	struct process_info info = {.wanted = PROCESS_EXIT};
+
+	if (ioctl(pidfd, PROCESS_GET_INFO, &info) != 0 || !(info.wanted & PROCESS_EXIT))
+		return false;
+	*status = info.status;
+	return true;
+}
+
+/* The same for a process that its parent has not asked for yet. */
+static bool process_zombie_status(pid_t pid, int *status)
+{
+	char path[32], line[1024] = "";
+	char *field, *rest;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (file) {
+		(void)!fgets(line, sizeof(line), file);
+		fclose(file);
+	}
+	field = strrchr(line, ')'); /* behind it the fields begin with the third */
+	if (!field || strncmp(field, ") Z ", 4) != 0)
+		return false;
+	field = strtok_r(field + 1, " \n", &rest);
+	for (int number = 3; field && number < PROCESS_STAT_STATUS; number++)
+		field = strtok_r(NULL, " \n", &rest);
+	*status = field ? (int)strtol(field, NULL, 10) : -1;
+	return field;
+}
+
+int fxt_process_wait_status(pid_t pid, int pidfd)
+{
+	int status = -1;
+
+	/* The parent may ask between the first two. */
+	if (process_kept_status(pidfd, &status) || process_zombie_status(pid, &status) ||
+	        process_kept_status(pidfd, &status))
+		return status;
+	return -1;
 }
 
 /* Returns the process that traces another one, or 0. An attaching process of another

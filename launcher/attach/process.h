@@ -15,6 +15,10 @@ int fxt_process_check(pid_t pid, const char *agent, char *error, size_t error_by
 /* True if a signal has stopped the process, as SIGSTOP does. */
 bool fxt_process_is_stopped(pid_t pid);
 
+/* How a process has ended: its wait status, if its parent has not asked for it yet or the
+ * kernel keeps it (Linux 6.15). -1: not known. */
+int fxt_process_wait_status(pid_t pid, int pidfd);
+
 /* Describes why ptrace(2) refused, by its errno value. */
 void fxt_process_describe_refusal(pid_t pid, int refusal, char *error, size_t error_bytes);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/attach/process.h"
 #include "launcher/message.h"
@@ -86,10 +87,17 @@ static void attachment_process_ended(struct fxt_watch *watch, void *context)
 {
 	struct fxt_attachment *a = context;
 
+	pid_t pid = a->session->program;
+	int status = fxt_process_wait_status(pid, watch->fd);
+
 	fxt_watch_remove(a->session->epoll, watch);
-	attachment_forget(a, a->session->program);
+	attachment_forget(a, pid);
+	/* Before its provider ends: that knows which threads have gone on. */
+	fxt_earlier_waits_end(&a->waits, a->session);
 	a->has_ended = true;
-	fxt_session_program_ended(a->session, FXT_SESSION_STATUS_UNKNOWN, 0);
+	if (status != FXT_SESSION_STATUS_UNKNOWN && WIFEXITED(status))
+		fxt_say("process %d has exited with status %d", pid, WEXITSTATUS(status));
+	fxt_session_program_ended(a->session, status, 0);
 }
 
 /* Requests the process and its living descendants, but not fxtrun itself, which a shell may

@@ -132,7 +132,7 @@ static void results_write_end(struct fxt_provider *p)
 
 	if (is_known && fxt_category_is_enabled(p->memory.control, "process"))
 		fxt_death_record(&death, p->end_ticks, p->archive, &p->identity);
-	else if (p->ending == FXT_ENDED_BY_SIGNAL)
+	else if (p->ending == FXT_ENDED_BY_SIGNAL && p->collector.threads)
 		results_write_instant(
 		        p, p->archive, &p->identity, "fxt", FXT_PROCESS_END_EVENT, p->end_ticks, NULL, 0);
 	if (!is_known)
@@ -223,8 +223,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		        "system did not let them be put back; --no-patch leaves them there");
 	if (state == FXT_STATE_RECORDING) {
 		results_take(p, FXT_STATE_SAVING_REST, p->ending, p->end_ticks);
-		if (p->collector.threads)
-			results_write_end(p);
+		results_write_end(p);
 		if (p->ending == FXT_STILL_RUNNING && p->collector.threads)
 			fxt_results_write_moment(p, p->archive, &p->identity, "recording ends", p->end_ticks);
 	} else if (state == FXT_STATE_STOPPED) {

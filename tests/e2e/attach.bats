@@ -241,14 +241,62 @@ begin_hanging()
 }
 
 @test "an attached process is killed: its waits from before the attach are open at the end" {
-	begin_hanging
+	# A thread that was not back in its call before the kill has no wait.
+	for ((i = 0; i < 10; i++)); do
+		rm -f input
+		begin_hanging
+		attach
+		kill -KILL $program
+		wait $recorder
+		exec 7>&-
+		fxt check trace.fxt
+		fxt last -t locker trace.fxt >last
+		! grep -E "^0 .* pthread_mutex_lock: waiting for $mutex, held by thread $holder" last || break
+	done
+	[ $i -lt 10 ]
+}
+
+# begin_unwaited PROGRAM: the same as begin, but its parent, this process, never asks how it ended.
+begin_unwaited()
+{
+	mkfifo input
+	sh -c '"$@" <input >out & echo $! >number; exec sleep 600 <&- >sleeps' sh "$@" 3>&- &
+	parent=$!
+	exec 7>input
+	await ready out
+	program=$(<number)
+}
+
+@test "an attached process is killed, or exits: by which signal, and with which status, while its parent has not asked" {
+	begin_unwaited counted
+	attach
+	calls 25 100
+	kill -KILL $program
+	wait $recorder
+	grep 'killed by SIGKILL' err
+	fxt last trace.fxt | grep '^killed by SIGKILL (9)'
+	[ "$(recorded trace.fxt)" = 100 ]
+	kill $parent
+	exec 7>&-
+	rm input
+	begin_unwaited sh -c 'echo ready; read line; exit 3'
+	attach
+	echo >&7
+	wait $recorder
+	grep "process $program has exited with status 3" err
+	kill $parent
+	exec 7>&-
+}
+
+@test "an attached process is killed, and its parent asks at once: the signal is told if the kernel keeps it" {
+	[ "$(printf '6.15\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.15 ] || skip "before Linux 6.15 it does not"
+	begin counted
 	attach
 	kill -KILL $program
-	wait $recorder || true
+	wait $program || true
+	wait $recorder
+	grep 'killed by SIGKILL' err
 	exec 7>&-
-	fxt check trace.fxt
-	fxt last -t locker trace.fxt >last
-	grep -E "^0 .* pthread_mutex_lock: waiting for $mutex, held by thread $holder" last
 }
 
 # attach_again: as soon as the program is detached from, which the earlier attaching process
