@@ -89,7 +89,7 @@ static pid_t threads_next(DIR *list)
 	return 0;
 }
 
-/* The kernel's letter for a thread's state: D cannot be stopped now, Z has ended. */
+/* The kernel's letter for a thread's state: D cannot be stopped now, Z and X have ended. */
 static char threads_state(pid_t pid, pid_t tid)
 {
 	char path[64], line[256], *end;
@@ -114,6 +114,9 @@ static bool threads_seize(struct fxt_threads *t, struct fxt_tracee *thread)
 	if (thread->state != FXT_TRACEE_GONE)
 		return true;
 	error = fxt_tracee_seize(thread, t->pid, thread->tid);
+	/* The kernel forbids it too for a thread that has just ended. */
+	if (error == EPERM && strchr("ZX", threads_state(t->pid, thread->tid)))
+		error = ESRCH;
 	if (error && error != ESRCH)
 		t->refusal = error;
 	return !error;
