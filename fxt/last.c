@@ -7,6 +7,7 @@
 #include "call_details.h"
 #include "options.h"
 #include "reader/stats/groups.h"
+#include "reader/time/log_lines.h"
 #include "reader/trace/text.h"
 #include "describe.h"
 
@@ -15,10 +16,11 @@ static const char help[] =
         "\n"
         "Prints the end of a trace: what killed its processes, and for each thread the\n"
         "calls and waits that had not ended, the innermost first, with the time since\n"
-        "they began; then the calls that ended last, and the last alerts.\n"
+        "they began; then the calls that ended last, the last alerts, and the last lines\n"
+        "of the program's logs.\n"
         "\n"
-        "  -n, --limit=N        the last N calls that ended, and alerts [5]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
-                FXT_HELP_FILE;
+        "  -n, --limit=N        the last N calls that ended, alerts and lines [5]\n" FXT_HELP_CHOICE
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { CALLS = 5 };
 
@@ -41,16 +43,24 @@ static const struct fxt_column alert_columns[] = {
         {"start_ns", "at", FXT_COLUMN_TIME, 0},
         {"name", "the last alerts", FXT_COLUMN_TEXT, 0},
 };
+static const struct fxt_column line_columns[] = {
+        {"ago_ns", "written before", FXT_COLUMN_TIME, 0},
+        {"start_ns", "at", FXT_COLUMN_TIME, 0},
+        {"text", "the last lines of its log", FXT_COLUMN_TEXT, 0},
+};
 enum { OPEN_COLUMNS = sizeof(open_columns) / sizeof(*open_columns) };
 enum { ENDED_COLUMNS = sizeof(ended_columns) / sizeof(*ended_columns) };
 enum { ALERT_COLUMNS = sizeof(alert_columns) / sizeof(*alert_columns) };
+
+enum { LINE_COLUMNS = sizeof(line_columns) / sizeof(*line_columns) };
 
 /* The state that is kept of a thread. */
 struct last_thread {
 	struct fxt_slice *open;   /* the outermost first */
 	struct fxt_slice *ended;  /* the last one first */
 	struct fxt_slice *alerts; /* the same */
-	size_t open_count, open_room, ended_count, ended_room, alert_count, alert_room;
+	struct fxt_log_line *lines;
+	size_t open_count, open_room, ended_count, ended_room, alert_count, alert_room, line_count, line_room;
 	uint64_t latest; /* the latest time of any of them */
 };
 
@@ -58,6 +68,8 @@ struct last_thread {
 struct last_command {
 	struct fxt_options wanted;
 	struct fxt_call_details details;
+	struct fxt_log_lines log;
+	struct fxt_scan_listener listener; /* feeds both */
 };
 
 struct last {
@@ -104,6 +116,46 @@ static const struct fxt_visitor last_visitor = {.enter = last_enter, .leaf = las
 static void last_walk(struct fxt_walker *walker, void *state)
 {
 	fxt_walk_ranges(walker, &last_visitor, state);
+}
+
+/* ---- the log ---- */
+
+static void last_hear_begin(void *state)
+{
+	struct last_command *c = state;
+
+	c->details.listener.begin(c->details.listener.state);
+	fxt_log_lines_clear(&c->log);
+}
+
+static void last_hear_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	struct last_command *c = state;
+
+	c->details.listener.record(c->details.listener.state, t, view, offset);
+	fxt_log_lines_record(&c->log, t, view, offset);
+}
+
+/* The lines that the chosen part has, unless it is a choice of functions. */
+static void last_add_lines(struct last *last, struct fxt_log_lines *log)
+{
+	const struct fxt_filter *filter = last->scan->filter;
+	uint64_t from = filter ? fxt_scan_ns(last->scan, filter->from) : 0;
+	uint64_t to = filter ? fxt_scan_ns(last->scan, filter->to) : UINT64_MAX;
+
+	if (filter && (filter->names || filter->under || filter->records || filter->least > 0))
+		return;
+	fxt_log_lines_finish(log);
+	for (uint64_t i = log->lines.count; i-- > 0;) {
+		struct fxt_log_line line = fxt_log_lines_item(log, i);
+		struct last_thread *thread = &last->threads[line.thread];
+
+		if (line.ns < from || line.ns >= to || !fxt_filter_has_thread(filter, line.thread) ||
+		        thread->line_count >= last->limit)
+			continue;
+		fxt_make_room(thread->lines, thread->line_count, thread->line_room);
+		thread->lines[thread->line_count++] = line;
+	}
 }
 
 /* ---- deaths ---- */
@@ -228,6 +280,17 @@ static void last_print_alert(const struct last *last, const struct fxt_slice *al
 	        fxt_cell_text(last->scan->tables.strings[alert->name])});
 }
 
+static void last_print_line(const struct last *last, const struct fxt_log_line *line, uint64_t end)
+{
+	uint64_t start = fxt_scan_ns(last->scan, last->scan->start);
+	char room[FXT_STRING_MAX_BYTES];
+
+	fxt_table_row((struct fxt_cell[LINE_COLUMNS]){
+	        fxt_cell_number((double)(end > line->ns ? end - line->ns : 0)),
+	        fxt_cell_number((double)(line->ns > start ? line->ns - start : 0)),
+	        fxt_cell_text(fxt_log_line_text(last->scan->source, line, room))});
+}
+
 /* `others`: how many more threads have the same open calls. */
 static void last_print_thread(const struct last *last, uint32_t id, size_t others)
 {
@@ -260,6 +323,12 @@ static void last_print_thread(const struct last *last, uint32_t id, size_t other
 		fxt_table_begin("alerts", one, alert_columns, ALERT_COLUMNS);
 		for (size_t i = 0; i < thread->alert_count; i++)
 			last_print_alert(last, &thread->alerts[i], end);
+		fxt_table_end();
+	}
+	if (thread->line_count > 0) {
+		fxt_table_begin("log", one, line_columns, LINE_COLUMNS);
+		for (size_t i = 0; i < thread->line_count; i++)
+			last_print_line(last, &thread->lines[i], end);
 		fxt_table_end();
 	}
 	free(one);
@@ -355,7 +424,7 @@ static void last_print_threads(const struct last *last)
 
 	for (uint32_t i = 0; i < last->scan->thread_count; i++)
 		if (last->threads[i].open_count + last->threads[i].ended_count +
-		                last->threads[i].alert_count >
+		                last->threads[i].alert_count + last->threads[i].line_count >
 		        0)
 			order[count++] = i;
 	qsort_r(order, count, sizeof(*order), last_compare, last->threads);
@@ -379,6 +448,7 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 	fxt_call_details_finish(&c->details, scan);
 	int status = fxt_report_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
 
+	last_add_lines(&last, &c->log);
 	if (last.details->death_count == 0)
 		fxt_print_line("no process was killed in the time of the trace");
 	last_print_deaths(&last);
@@ -388,6 +458,7 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 		free(last.threads[i].open);
 		free(last.threads[i].ended);
 		free(last.threads[i].alerts);
+		free(last.threads[i].lines);
 	}
 	free(last.threads);
 	return status;
@@ -395,12 +466,16 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 
 int fxt_command_last(int argc, char **argv)
 {
-	struct last_command command = {.wanted.listener = &command.details.listener}, *c = &command;
+	struct last_command command = {.wanted.listener = &command.listener,
+	        .listener = {last_hear_begin, last_hear_record, &command}};
+	struct last_command *c = &command;
 
+	fxt_log_lines_init(&c->log);
 	fxt_call_details_init(&c->details);
 	fxt_options_take_all(&c->wanted, argc, argv, help);
 	int status = fxt_each_scan(argc, argv, &c->wanted, last_answer, c);
 
 	fxt_call_details_free(&c->details);
+	fxt_log_lines_free(&c->log);
 	return status;
 }

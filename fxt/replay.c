@@ -17,8 +17,8 @@ static const char help[] =
         "\n"
         "Prints calls in the order of time, indented below their callers, each with the\n"
         "time since the trace's start and its duration; a call with others inside it has\n"
-        "its duration where it ends. Waits, alerts, losses, and times in which a thread\n"
-        "was not on a CPU have lines of their own.\n"
+        "its duration where it ends. Waits, alerts, losses, the program's log, and\n"
+        "times in which a thread was not on a CPU have lines of their own.\n"
         "\n"
         "  -n, --limit=N        the first N lines [all]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
@@ -39,6 +39,7 @@ enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 struct replay_command {
 	struct fxt_options wanted;
 	struct fxt_timeline timeline;
+	struct fxt_log_lines log;
 };
 
 struct replay {
@@ -57,6 +58,7 @@ static void replay_hear_begin(void *state)
 	struct replay_command *c = state;
 
 	fxt_timeline_clear(&c->timeline);
+	fxt_log_lines_clear(&c->log);
 }
 
 static void replay_hear_record(
@@ -64,14 +66,16 @@ static void replay_hear_record(
 {
 	struct replay_command *c = state;
 
-	(void)offset;
 	fxt_timeline_record(&c->timeline, t, view);
+	fxt_log_lines_record(&c->log, t, view, offset);
 }
 
 /* ---- lines ---- */
 
 static const char *replay_kind(const struct replay *r, const struct fxt_playback_event *event)
 {
+	if (event->kind == FXT_PLAYBACK_LINE)
+		return "log";
 	if (event->kind == FXT_PLAYBACK_PAUSE)
 		return event->stretch.activity == FXT_RUNNABLE ? "preempted" : "blocked";
 	if (event->slice.is_call)
@@ -85,10 +89,24 @@ static const char *replay_kind(const struct replay *r, const struct fxt_playback
 	return event->slice.category == r->scan->tracer_category ? "tracer" : "event";
 }
 
+static void replay_print_line(FILE *out, const struct replay *r, const struct fxt_playback_event *event)
+{
+	char room[FXT_STRING_MAX_BYTES];
+	struct fxt_span text = fxt_log_line_text(r->scan->source, &event->line, room);
+
+	fputs(r->is_text ? "/* log: " : "", out);
+	fwrite(text.data, 1, text.bytes, out);
+	fputs(r->is_text ? " */" : "", out);
+}
+
 /* Prints calls as in source code: f(); or f() { and } f. Other slices are between
  * slashes. */
 static void replay_print_what(FILE *out, const struct replay *r, const struct fxt_playback_event *event)
 {
+	if (event->kind == FXT_PLAYBACK_LINE) {
+		replay_print_line(out, r, event);
+		return;
+	}
 	struct fxt_span name = r->scan->tables.strings[event->slice.name];
 	bool has_parameters = name.bytes > 0 && memchr(name.data, '(', name.bytes);
 
@@ -120,15 +138,16 @@ static void replay_print_what(FILE *out, const struct replay *r, const struct fx
 
 static uint64_t replay_duration(const struct replay *r, const struct fxt_playback_event *event)
 {
-	return event->kind == FXT_PLAYBACK_PAUSE
-	               ? event->stretch.end - event->stretch.start
-	               : fxt_scan_ns(r->scan, event->slice.end - event->slice.start);
+	if (event->kind == FXT_PLAYBACK_PAUSE)
+		return event->stretch.end - event->stretch.start;
+	return fxt_scan_ns(r->scan, event->slice.end - event->slice.start); /* of a line: 0 */
 }
 
 static void replay_print_event(const struct replay *r, const struct fxt_playback_event *event, uint32_t depth)
 {
 	const struct fxt_koids *koids = &r->scan->tables.threads[event->thread];
-	uint64_t since = event->ns - fxt_scan_ns(r->scan, r->scan->start);
+	uint64_t start = fxt_scan_ns(r->scan, r->scan->start);
+	uint64_t since = event->ns > start ? event->ns - start : 0;
 	struct fxt_cell cells[COLUMNS] = {0};
 	struct fxt_describer thread, what;
 	char at[32];
@@ -138,14 +157,14 @@ static void replay_print_event(const struct replay *r, const struct fxt_playback
 	fxt_describe_begin(&thread);
 	fxt_describe_begin(&what);
 	fxt_describe_koid(thread.out, r->scan, koids->thread);
-	if (r->is_text || event->kind == FXT_PLAYBACK_PAUSE)
+	if (r->is_text || !fxt_playback_is_slice(event))
 		replay_print_what(what.out, r, event);
 	cells[0] = fxt_cell_text(fxt_span(at));
 	if (event->kind != FXT_PLAYBACK_BEGIN || !r->is_text)
 		cells[1] = fxt_cell_number((double)replay_duration(r, event));
 	cells[2] = fxt_cell_text(fxt_describe_end(&thread));
 	cells[3] = fxt_cell_text(fxt_describe_end(&what));
-	if (cells[3].text.bytes == 0)
+	if (cells[3].text.bytes == 0 && fxt_playback_is_slice(event))
 		cells[3].text = r->scan->tables.strings[event->slice.name];
 	cells[3].indent = FXT_INDENT * depth;
 	cells[4] = fxt_cell_number((double)since);
@@ -219,7 +238,7 @@ static bool replay_hides(struct replay *r, const struct fxt_playback_event *even
 
 	if (!r->is_text)
 		return false;
-	if (event->kind == FXT_PLAYBACK_PAUSE) {
+	if (!fxt_playback_is_slice(event)) {
 		replay_tell_hidden(r, event->thread);
 		return false;
 	}
@@ -238,14 +257,15 @@ static bool replay_visit(void *state, const struct fxt_playback_event *event)
 {
 	struct replay *r = state;
 	uint32_t *inside = &r->depth[event->thread];
-	uint32_t depth = event->kind == FXT_PLAYBACK_PAUSE ? *inside : event->depth;
+	bool is_slice = fxt_playback_is_slice(event);
+	uint32_t depth = is_slice ? event->depth : *inside;
 
-	if (event->kind != FXT_PLAYBACK_PAUSE)
+	if (is_slice)
 		*inside = event->depth + (event->kind == FXT_PLAYBACK_BEGIN);
 	/* Programs get the whole call in one row. */
 	if (event->kind == FXT_PLAYBACK_END && (!r->is_text || event->slice.is_open))
 		return true;
-	if (event->kind != FXT_PLAYBACK_PAUSE && !event->slice.is_call && event->slice.name == r->woken)
+	if (is_slice && !event->slice.is_call && event->slice.name == r->woken)
 		return true;
 	if (replay_hides(r, event))
 		return true;
@@ -271,8 +291,10 @@ static int replay_answer(void *state, const char *name, struct fxt_scan *scan)
 
 	fxt_progress_stop(); /* lines are printed while the rest is read */
 	fxt_timeline_finish(&c->timeline, fxt_scan_states_from(scan), fxt_scan_ns(scan, scan->end));
+	fxt_log_lines_finish(&c->log);
 	fxt_table_begin("replay", NULL, columns, COLUMNS);
-	int status = fxt_report_changed(name, fxt_playback(scan, &c->timeline, NULL, replay_visit, &r));
+	int status =
+	        fxt_report_changed(name, fxt_playback(scan, &c->timeline, &c->log, NULL, replay_visit, &r));
 
 	for (uint32_t i = 0; i < scan->thread_count; i++) {
 		replay_tell_hidden(&r, i);
@@ -287,6 +309,7 @@ static int replay_answer(void *state, const char *name, struct fxt_scan *scan)
 	free(r.depth);
 	free(r.repeats);
 	fxt_timeline_clear(&c->timeline);
+	fxt_log_lines_clear(&c->log);
 	return status;
 }
 
@@ -297,9 +320,11 @@ int fxt_command_replay(int argc, char **argv)
 
 	c.wanted.listener = &listener;
 	fxt_timeline_init(&c.timeline);
+	fxt_log_lines_init(&c.log);
 	fxt_options_take_all(&c.wanted, argc, argv, help);
 	int status = fxt_each_scan(argc, argv, &c.wanted, replay_answer, &c);
 
 	fxt_timeline_free(&c.timeline);
+	fxt_log_lines_free(&c.log);
 	return status;
 }

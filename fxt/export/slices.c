@@ -98,7 +98,7 @@ void fxt_export_slices(
 	        .visit = visit,
 	        .state = state,
 	        .threads = fxt_allocate((scan->thread_count + 1) * sizeof(*s.threads))};
-	int status = fxt_report_changed(e->name, fxt_playback(scan, NULL, NULL, slices_play, &s));
+	int status = fxt_report_changed(e->name, fxt_playback(scan, NULL, NULL, NULL, slices_play, &s));
 
 	if (status > e->status)
 		e->status = status;

@@ -1,6 +1,6 @@
 /*
  * Plays a trace forward: walks one piece of time backwards, sorts its slices, adds the
- * pauses of threads, and hands them on. Runs on the caller's thread. Memory must never hold
+ * pauses of threads and the lines of logs, and hands them on. Runs on the caller's thread. Memory must never hold
  * more than one piece and the open slices.
  */
 #include "playback.h"
@@ -17,6 +17,8 @@ struct events {
 struct playback {
 	const struct fxt_scan *scan;
 	const struct fxt_timeline *timeline;
+	const struct fxt_log_lines *lines;
+	uint64_t next_line;   /* of `lines` */
 	uint64_t from, to;    /* of the piece, in units of the scan; `to` itself is not
 	                         inside */
 	struct events events; /* of the piece */
@@ -72,7 +74,15 @@ static bool playback_walk(struct playback *p)
 	return complete;
 }
 
-/* ---- pauses ---- */
+/* ---- pauses and lines ---- */
+
+/* Whether the filter hides what is no slice. */
+static bool playback_shows_slices_alone(const struct playback *p)
+{
+	const struct fxt_filter *filter = p->scan->filter;
+
+	return filter && (filter->names || filter->under || filter->records);
+}
 
 static void playback_add_pauses(struct playback *p)
 {
@@ -81,7 +91,7 @@ static void playback_add_pauses(struct playback *p)
 	uint64_t least = filter ? fxt_scan_ns(p->scan, filter->least) : 0;
 	struct fxt_stretch stretch;
 
-	if (!p->timeline || (filter && (filter->names || filter->under || filter->records)))
+	if (!p->timeline || playback_shows_slices_alone(p))
 		return;
 	for (uint32_t i = 1; i < p->scan->thread_count; i++) {
 		uint64_t koid = p->scan->tables.threads[i].thread;
@@ -101,6 +111,29 @@ static void playback_add_pauses(struct playback *p)
 			                .depth = UINT32_MAX,
 			                .stretch = stretch};
 		}
+	}
+}
+
+static void playback_add_lines(struct playback *p)
+{
+	const struct fxt_filter *filter = p->scan->filter;
+	uint64_t from = filter ? fxt_scan_ns(p->scan, filter->from) : 0, to = fxt_scan_ns(p->scan, p->to);
+
+	if (!p->lines || playback_shows_slices_alone(p) || (filter && filter->least > 0))
+		return;
+	for (; p->next_line < p->lines->lines.count; p->next_line++) {
+		struct fxt_log_line line = fxt_log_lines_item(p->lines, p->next_line);
+
+		if (line.ns >= to)
+			return;
+		if (line.ns < from || !fxt_filter_has_thread(filter, line.thread))
+			continue;
+		fxt_make_room(p->events.items, p->events.count, p->events.room);
+		p->events.items[p->events.count++] = (struct fxt_playback_event){.kind = FXT_PLAYBACK_LINE,
+		        .ns = line.ns,
+		        .thread = line.thread,
+		        .depth = UINT32_MAX,
+		        .line = line};
 	}
 }
 
@@ -175,19 +208,24 @@ static int playback_by_time(const void *left, const void *right)
 		return a->thread < b->thread ? -1 : 1;
 	if (a->depth != b->depth)
 		return a->depth < b->depth ? -1 : 1;
-	return (a->slice.start > b->slice.start) - (a->slice.start < b->slice.start);
+	if (a->slice.start != b->slice.start)
+		return a->slice.start < b->slice.start ? -1 : 1;
+	return (a->line.offset > b->line.offset) - (a->line.offset < b->line.offset);
 }
 
-/* Determines which slices have children, by the next event on their threads. A slice that
- * reaches into the next piece may have children there. */
+/* Determines which slices have children or lines, by the next event on their threads. A
+ * slice that reaches into the next piece may have children there. */
 static void playback_find_begins(struct playback *p)
 {
 	struct fxt_playback_event *events = p->events.items;
 
 	for (size_t i = 0; i < p->events.count; i++) {
 		size_t *latest = &p->latest[events[i].thread];
+		bool is_line = events[i].kind == FXT_PLAYBACK_LINE;
 
-		if (events[i].kind == FXT_PLAYBACK_PAUSE)
+		if (*latest && is_line && events[i].ns < fxt_scan_ns(p->scan, events[*latest - 1].slice.end))
+			events[*latest - 1].kind = FXT_PLAYBACK_BEGIN;
+		if (!fxt_playback_is_slice(&events[i]))
 			continue;
 		if (*latest && events[i].depth > events[*latest - 1].depth)
 			events[*latest - 1].kind = FXT_PLAYBACK_BEGIN;
@@ -209,6 +247,7 @@ static bool playback_piece(struct playback *p)
 	bool complete = playback_walk(p);
 
 	playback_add_pauses(p);
+	playback_add_lines(p);
 	if (p->events.count > 1)
 		qsort(p->events.items, p->events.count, sizeof(*p->events.items), playback_by_time);
 	playback_find_begins(p);
@@ -248,10 +287,12 @@ static struct block_end *playback_block_ends(const struct fxt_scan *scan)
 }
 
 bool fxt_playback(const struct fxt_scan *scan, const struct fxt_timeline *timeline,
-        const struct fxt_playback_sizes *sizes, fxt_playback_visit *visit, void *state)
+        const struct fxt_log_lines *lines, const struct fxt_playback_sizes *sizes, fxt_playback_visit *visit,
+        void *state)
 {
 	struct playback p = {.scan = scan,
 	        .timeline = timeline,
+	        .lines = lines,
 	        .visit = visit,
 	        .state = state,
 	        .latest = fxt_allocate((scan->thread_count + 1) * sizeof(*p.latest))};

@@ -11,6 +11,8 @@ setup_file()
 	for source in lines odd messages; do
 		${CC:-cc} -O2 -pthread -o "$BATS_FILE_TMPDIR/$source" "$root/tests/programs/logs/$source.c"
 	done
+	${CC:-cc} -O0 -finstrument-functions -pthread -I"$root/include" -o "$BATS_FILE_TMPDIR/inside" \
+		"$root/tests/programs/logs/inside.c"
 	export PATH=$BATS_FILE_TMPDIR:$PATH
 }
 
@@ -87,4 +89,36 @@ recorded()
 @test "a value of --log that is no log is refused" {
 	says 125 "fxtrun: --log=stdin: must be stderr, stdout or syslog, or several with a comma between them" \
 		fxtrun --log=stdin true
+}
+
+@test "fxt replay shows each line in the call that wrote it, and fxt last the last ones of each thread" {
+	recorded --log=stderr inside
+	[ "$(wc -l <recorded)" = 454 ]
+	fxt replay --json x.fxt >replay.json
+	fxt last --json -n 3 x.fxt >last.json
+	said logs x.fxt >lines
+	python3 - <<-'END'
+		import collections, json
+		written = collections.defaultdict(list)
+		for line in open("lines"):
+		    who, text = line.rstrip("\n").split("\t")
+		    written[int(who.split()[1])].append(text)
+		tables = lambda name: json.load(open(name))["traces"][0]["tables"]
+		shown, around = collections.defaultdict(list), collections.defaultdict(dict)
+		for row in tables("replay.json")[0]["rows"]:
+		    if row["kind"] == "log":
+		        inside = around[row["koid"]][row["depth"] - 1]
+		        assert inside["what"].split("(")[0] == row["what"].split()[0], (inside, row)
+		        assert inside["start_ns"] <= row["start_ns"] <= inside["start_ns"] + inside["time_ns"] + 1, (inside, row)
+		        shown[row["koid"]].append(row["what"])
+		    elif row["kind"] == "call":
+		        around[row["koid"]][row["depth"]] = row
+		assert shown == written, (shown, written)
+		assert len(shown) == 4
+		last = [[row["text"] for row in table["rows"]] for table in tables("last.json") if table["name"] == "log"]
+		assert sorted(last) == sorted(lines[:-4:-1] for lines in written.values()), last
+	END
+	fxt replay x.fxt | grep -E '/\* log: leaf [0-2] 99 \*/$'
+	[ "$(fxt replay -f leaf --json x.fxt | grep -c '"kind": "log"')" = 0 ]
+	[ "$(fxt replay -t 0 --json x.fxt 2>&1 | grep -c '"kind": "log"')" = 0 ]
 }

@@ -171,7 +171,7 @@ static void each_slice_comes_once(void **state)
 			        THREAD, NO_ARGUMENTS);
 		}
 		read_trace(seed % 2 ? &small : NULL);
-		assert_true(fxt_playback(&scan, &timeline, &sizes, play, NULL));
+		assert_true(fxt_playback(&scan, &timeline, NULL, &sizes, play, NULL));
 		for (size_t i = 0; i < made_count; i++)
 			assert_true(made[i].was_played);
 		for (size_t i = 0; i < THREADS; i++)
@@ -196,7 +196,7 @@ static void it_ends_when_told(void **state)
 		make_calls(0, 10000 * THREADS * i, 0, false);
 	read_trace(NULL);
 	played.left = 7;
-	fxt_playback(&scan, NULL, &(struct fxt_playback_sizes){.piece_bytes = 1}, play, NULL);
+	fxt_playback(&scan, NULL, NULL, &(struct fxt_playback_sizes){.piece_bytes = 1}, play, NULL);
 	assert_int_equal(played.left, 0);
 	forget_trace();
 }
