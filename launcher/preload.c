@@ -140,6 +140,5 @@ int fxt_preload_environment(const char *agent, const char *mpi, const char *sock
 	if (setenv("ASAN_OPTIONS", asan, 1) != 0)
 		return errno;
 	free(asan);
-	/* Programs with calls of Intel's ITT API load this library (agent/hook/itt.h). */
-	return setenv("INTEL_LIBITTNOTIFY64", agent, 0) == 0 ? 0 : errno;
+	return 0;
 }

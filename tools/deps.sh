@@ -47,6 +47,7 @@ test     valgrind                    valgrind         valgrind          valgrind
 test     tmux                        tmux             tmux              tmux
 test     strace                      strace           strace            strace
 test     fakeroot                    fakeroot         fakeroot          fakeroot
+test     libtbb.so                   libtbb-dev       tbb-devel         onetbb
 test     <sys/sdt.h>                 systemtap-sdt-dev systemtap-sdt-devel systemtap
 test     mandoc                      mandoc           mandoc            mandoc
 viewer   node                        nodejs           nodejs            nodejs

@@ -1,6 +1,7 @@
 /*
- * The few functions of libc that the helper thread calls, and getenv(). The compiler
- * inserts some of the calls; libc's own getenv() does not work before libc's constructor.
+ * The few functions of libc that the helper thread calls; the compiler inserts some of the
+ * calls. And a getenv() for the agent, since libc's own does not work before libc's
+ * constructor.
  * The agent must not call the functions that the program gets: sanitizers interpose them,
  * and read state of the calling thread that the helper does not have [ThreadSanitizer: the
  * program dies]. The linker binds the agent's calls to these. They are visible to no other
@@ -144,7 +145,7 @@ void agent_libc_forget_environment(void)
 	is_initial_forgotten = true;
 }
 
-char *getenv(const char *name)
+char *agent_getenv(const char *name)
 {
 	size_t bytes = strlen(name);
 

@@ -9,9 +9,12 @@ void agent_libc_prepare(void *function);
 /*
  * Returns the environment: the program's own or, before libc has set it, the one that the
  * kernel put on the stack. NULL: it cannot be found yet. Libc sets `environ` in its
- * constructor, which runs after the agent's. The agent's getenv() looks here.
+ * constructor, which runs after the agent's.
  */
 char **agent_libc_environment(void);
+
+/* getenv() in that environment. */
+char *agent_getenv(const char *name);
 
 /* The first sets the environment on the stack, which the loader passes. The second is
  * called once libc has its own, or none if the program clears it. */

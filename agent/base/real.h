@@ -78,6 +78,7 @@ void __cxa_finalize(void *module);
 	X(setcontext)             \
 	X(swapcontext)            \
 	X(sigaltstack)            \
+	X(getenv)                 \
 	X(execve)                 \
 	X(execvpe)                \
 	X(execveat)               \

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "operators.h"
+#include "agent/base/libc.h"
 #include "agent/base/self.h"
 #include "agent/base/symbols.h"
 #include "writer/shared/sys.h"
@@ -104,7 +105,7 @@ const char *agent_allocator_obstacle(void)
 {
 	static const char *const sanitizers[] = {
 	        "__asan_init", "__tsan_init", "__msan_init", "__hwasan_init", "__lsan_init"};
-	const char *preload = getenv("LD_PRELOAD"); /* ours: libc.c */
+	const char *preload = agent_getenv("LD_PRELOAD");
 
 	for (size_t i = 0; i < sizeof(sanitizers) / sizeof(*sanitizers); i++)
 		if (agent_symbol_exists(sanitizers[i]))

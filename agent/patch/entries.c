@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "agent/base/arch.h"
+#include "agent/base/libc.h"
 #include "agent/base/notice.h"
 #include "agent/base/self.h"
 #include "agent/hook/thunks.h"
@@ -232,7 +233,7 @@ static void entries_tell_other(
 static bool entries_are_clangs(void)
 {
 	static const char option[] = "patch_premain=";
-	const char *options = getenv("XRAY_OPTIONS"), *at = options ? strstr(options, option) : NULL;
+	const char *options = agent_getenv("XRAY_OPTIONS"), *at = options ? strstr(options, option) : NULL;
 
 	/* 1, true, yes: as the runtime reads it */
 	return at && strchr("1ty", at[sizeof(option) - 1]) && at[sizeof(option) - 1];

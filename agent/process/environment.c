@@ -81,6 +81,11 @@ void agent_environment_prepare(const char *socket_path)
 	strcpy(session, socket_path);
 }
 
+char *agent_environment_agent(void)
+{
+	return preload[0] ? preload + strlen(PRELOAD) : NULL;
+}
+
 void agent_environment_forget(void)
 {
 	preload[0] = 0;

@@ -33,6 +33,9 @@ void agent_environment_find_agent(void);
  * the session. */
 void agent_environment_prepare(const char *socket_path);
 
+/* The agent's path, while new images are recorded; else NULL. */
+char *agent_environment_agent(void);
+
 /* From now on new images are not recorded. */
 void agent_environment_forget(void);
 

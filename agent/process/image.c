@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "agent/base/libc.h"
 #include "writer/shared/sys.h"
 
 /* Enough for the program headers and the loader's name, in the place where linkers put
@@ -60,7 +61,7 @@ enum agent_image agent_image_look(const char *file, bool is_searched)
 		return image_look_at(file);
 	/* libc's own search also reads the environment, which need not be readable in other
 	 * cases. */
-	search = getenv("PATH");
+	search = agent_getenv("PATH");
 	for (search = search ? search : "/bin:/usr/bin"; *search; search += *search == ':') {
 		size_t directory = strcspn(search, ":"), bytes = strlen(file);
 

@@ -281,7 +281,7 @@ static void life_register_handlers(void)
 
 static void life_set_job(void)
 {
-	const struct fxt_job job = fxt_job_find();
+	const struct fxt_job job = fxt_job_find(agent_getenv);
 
 	fxt_engine_set_job(&job);
 }
@@ -292,8 +292,8 @@ static void life_begin(void)
 	const char *path, *output;
 
 	life_begin_sanitizers();
-	path = agent_environment_hide(getenv(FXT_SOCKET_ENVIRONMENT));
-	output = getenv(FXT_OUTPUT_ENVIRONMENT);
+	path = agent_environment_hide(agent_getenv(FXT_SOCKET_ENVIRONMENT));
+	output = agent_getenv(FXT_OUTPUT_ENVIRONMENT);
 	life_prepare();
 	if (path && strcmp(path, FXT_CONFINED) == 0) {
 		agent_set_recording(AGENT_QUIET);
@@ -306,7 +306,8 @@ static void life_begin(void)
 	if (output && strlen(output) < sizeof(output_path))
 		strcpy(output_path, output);
 	if (!path) {
-		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
+		agent_standalone_heap(
+		        agent_getenv(FXT_HEAP_ENVIRONMENT), agent_getenv(FXT_HEAP_STACKS_ENVIRONMENT));
 		agent_standalone_refuse_filters();
 	}
 	if (life_begin_engine(life_name(), true)) {

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include "agent/heap/heap_state.h"
+#include "agent/base/libc.h"
 #include "agent/base/notice.h"
 #include "agent/base/real.h"
 #include "trace_file.h"
@@ -88,7 +89,7 @@ void agent_standalone_refuse_filters(void)
 	static const char *const names[] = {"FXT_INCLUDE", "FXT_EXCLUDE", "FXT_FILTER_FILE"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (getenv(names[i])) {
+		if (agent_getenv(names[i])) {
 			agent_notice(names[i],
 			        " needs fxtrun, which knows the names of functions (fxtrun --include, "
 			        "--exclude); all are recorded",

@@ -10,7 +10,7 @@
 
 bool fxt_output_is_of_job(void)
 {
-	const struct fxt_job job = fxt_job_find();
+	const struct fxt_job job = fxt_job_find(getenv);
 
 	return job.has_rank && job.size != 1;
 }
@@ -34,7 +34,7 @@ static const char *name_part(char letter, const char *program, char *text, size_
 		text[bytes - 1] = 0;
 		return text;
 	case 'r':
-		snprintf(text, bytes, "%u", fxt_job_find().rank);
+		snprintf(text, bytes, "%u", fxt_job_find(getenv).rank);
 		return text;
 	case 't':
 		if (!localtime_r(&now, &local) || !strftime(text, bytes, "%Y%m%d-%H%M%S", &local))

@@ -81,7 +81,7 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
 
 	if (fxt_output_is_of_job()) {
-		if (fxt_job_find().rank != 0)
+		if (fxt_job_find(getenv).rank != 0)
 			return;
 		fxt_say("fxt merge puts the traces of all ranks on one timeline");
 	}

@@ -400,7 +400,7 @@ within_data()
 		plain fxtrun -o trace.fxt $where ./program one two >traced 2>said </dev/null || status=$?
 		[ $status = 3 ]
 		# The shell's own variable, and fxtrun's.
-		sed -i '/^variable \(_\|ASAN_OPTIONS\|INTEL_LIBITTNOTIFY64\)=/d' bare traced
+		sed -i '/^variable \(_\|ASAN_OPTIONS\)=/d' bare traced
 		grep untraced said || sed -i 's/^Threads:\t1$/Threads:\t2/; s/^SigCgt:\t0*$/SigCgt:\t00000000000004f8/' bare
 		diff bare traced
 	done

@@ -492,7 +492,7 @@ cut_by()
 		print([plain(line) for line in open("/proc/self/status") if line.startswith(("SigP", "SigB", "SigI", "SigC", "Shd", "NoNewPrivs", "Cap"))])
 		print([resource.getrlimit(limit) for limit in range(16)])
 		print(os.getpgrp(), os.getsid(0), os.nice(0), os.umask(0), os.getcwd())
-		print(sorted(item for item in os.environ.items() if item[0] not in ("LD_PRELOAD", "FXT_SOCKET", "ASAN_OPTIONS", "INTEL_LIBITTNOTIFY64")))
+		print(sorted(item for item in os.environ.items() if item[0] not in ("LD_PRELOAD", "FXT_SOCKET", "ASAN_OPTIONS")))
 	END
 	for arrangement in 'exec "$@"' 'exec "$@" 7</dev/null' 'exec "$@" <&-' 'trap "" PIPE CHLD HUP XFSZ; exec "$@"'; do
 		bash -c "$arrangement" bash python3 seen.py >bare

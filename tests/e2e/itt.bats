@@ -34,3 +34,11 @@ said()
 	INTEL_LIBITTNOTIFY64=/nowhere fxtrun --heap=off -o x.fxt program >called 2>err
 	[ "$(cat called)" = "no collector" ]
 }
+
+@test "oneTBB: its bodies are tasks, and neither environ nor a child's has the variable that leads it to the agent" {
+	${CXX:-c++} -O0 -std=c++17 -DTBB_USE_PROFILING_TOOLS=1 -o graph "$root/tests/programs/itt/graph.cc" -ltbb ||
+		skip "there is no oneTBB"
+	fxtrun --heap=off --no-sched -o x.fxt ./graph 2>err
+	fxt check x.fxt
+	said counts x.fxt | grep -P '\tbody\t' | diff <(printf 'begin\ttbb.flow\tbody\t10\nend\ttbb.flow\tbody\t10\n') -
+}

@@ -34,12 +34,12 @@ static bool job_number(const char *text, uint32_t *number)
 }
 
 /* Users know a job by the scheduler's number. */
-static void job_take_name(struct fxt_job *job, const struct launcher *launcher)
+static void job_take_name(struct fxt_job *job, const struct launcher *launcher, fxt_job_getenv *get)
 {
-	const char *name = getenv("SLURM_JOB_ID");
+	const char *name = get("SLURM_JOB_ID");
 
 	if (!name && launcher->name)
-		name = getenv(launcher->name);
+		name = get(launcher->name);
 	for (size_t i = 0; name && name[i] && i + 1 < sizeof(job->name); i++)
 		job->name[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
 }
@@ -52,7 +52,7 @@ static void job_take_host(struct fxt_job *job)
 		memcpy(job->host, names.nodename, strnlen(names.nodename, sizeof(job->host) - 1));
 }
 
-struct fxt_job fxt_job_find(void)
+struct fxt_job fxt_job_find(fxt_job_getenv *get)
 {
 	struct fxt_job job = {.has_rank = false};
 
@@ -60,11 +60,11 @@ struct fxt_job fxt_job_find(void)
 		const struct launcher *launcher = &launchers[i];
 		uint32_t rank = 0, size = 0;
 
-		if (!job_number(getenv(launcher->rank), &rank) ||
-		        (launcher->size && !job_number(getenv(launcher->size), &size)))
+		if (!job_number(get(launcher->rank), &rank) ||
+		        (launcher->size && !job_number(get(launcher->size), &size)))
 			continue;
 		job = (struct fxt_job){.has_rank = true, .rank = rank, .size = size};
-		job_take_name(&job, launcher);
+		job_take_name(&job, launcher, get);
 		job_take_host(&job);
 	}
 	return job;

@@ -25,7 +25,10 @@ struct fxt_job {
 	char name[64];       /* "": not known; cut if it is longer */
 };
 
+/* getenv(), or what stands for it. */
+typedef char *fxt_job_getenv(const char *name);
+
 /* Reads the environment. It must not change during the call. */
-struct fxt_job fxt_job_find(void);
+struct fxt_job fxt_job_find(fxt_job_getenv *get);
 
 #endif
