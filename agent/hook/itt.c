@@ -1,196 +1,21 @@
 /*
  * Records calls of the ITT API (itt.h) as events of <fxt/trace.h>, on the program's
- * threads. Each pair of a domain and a name has a site, which is made at its first event.
- * Nothing here takes a lock, so handlers may call it too.
+ * threads. Each pair of a domain and a name has a site (itt_objects.h). Nothing here takes a
+ * lock, so handlers may call it too.
  */
 #include "itt.h"
 #include <string.h>
-#include <sys/mman.h>
-#include "said.h"
+#include "itt_objects.h"
 #include "writer/format/format.h"
 
-/* Powers of two. */
-#define OBJECTS 8192
-#define SITES   8192
-#define OPEN    4096
-
-#define TEXTS (1u << 20)
+/* Of tasks inside tasks. */
 #define DEPTH 30
-
-/* The program gets pointers to these objects, and passes them to later calls. The API fixes
- * their members. */
-struct itt_domain {
-	int flags; /* 0: the program calls nothing for it */
-	const char *name;
-	void *unused[4];
-};
-
-struct itt_string {
-	const char *text;
-	void *unused[4];
-};
-
-struct itt_id {
-	unsigned long long d1, d2, d3;
-};
-
-enum itt_type { ITT_U64 = 1, ITT_S64, ITT_U32, ITT_S32, ITT_U16, ITT_S16, ITT_FLOAT, ITT_DOUBLE };
-
-struct itt_counter {
-	const char *name;
-	void *wide_name;
-	const char *domain;
-	void *wide_domain;
-	int type; /* enum itt_type */
-	void *unused[4];
-};
-
-enum itt_state { ITT_FREE, ITT_BEING_MADE, ITT_IS_THERE };
-enum itt_kind { ITT_DOMAIN, ITT_STRING, ITT_COUNTER };
-
-/* Made once for each name. Two threads that make one at the same moment may get two, which
- * does no harm. */
-struct itt_object {
-	uint32_t state; /* enum itt_state */
-	uint32_t kind;  /* enum itt_kind */
-	const char *name;
-	union {
-		struct itt_domain domain;
-		struct itt_string string;
-		struct itt_counter counter;
-	} as;
-};
-
-struct itt_site {
-	uint32_t state; /* enum itt_state */
-	struct fxt_trace_site site;
-	uint16_t texts[4];
-	uint64_t sum; /* of a counter */
-};
-
-/* An async duration that has begun. The call that ends it does not give its name. */
-struct itt_open {
-	uint64_t id; /* 0: free */
-	struct itt_site *site;
-};
-
-static struct itt_tables {
-	struct itt_object objects[OBJECTS];
-	uint64_t text_bytes;
-	char texts[TEXTS];
-	struct itt_site sites[SITES];
-	struct itt_open open[OPEN];
-} * tables;
 
 /* The thread's tasks: the numbers of their sites. Those beyond DEPTH are only counted. */
 static __thread struct {
 	uint32_t epoch, depth;
 	uint16_t sites[DEPTH];
 } tasks __attribute__((tls_model("initial-exec")));
-
-/* ---- domains, strings and counters ---- */
-
-/* NULL: there is no room. */
-static const char *itt_copy(const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	uint64_t at = bytes < TEXTS ? add_relaxed(&tables->text_bytes, bytes) : TEXTS;
-
-	return at + bytes <= TEXTS ? memcpy(tables->texts + at, text, bytes) : NULL;
-}
-
-static bool itt_is_object(
-        const struct itt_object *object, uint32_t kind, const char *name, const char *domain, int type)
-{
-	const struct itt_counter *counter = &object->as.counter;
-
-	return object->kind == kind && object->name && strcmp(object->name, name) == 0 &&
-	       (kind != ITT_COUNTER ||
-	               (counter->type == type && counter->domain && strcmp(counter->domain, domain) == 0));
-}
-
-static void itt_fill(struct itt_object *object, uint32_t kind, const char *name, const char *domain, int type)
-{
-	object->kind = kind;
-	object->name = itt_copy(name);
-	if (kind == ITT_DOMAIN)
-		object->as.domain = (struct itt_domain){.flags = 1, .name = object->name};
-	else if (kind == ITT_STRING)
-		object->as.string.text = object->name;
-	else
-		object->as.counter =
-		        (struct itt_counter){.name = object->name, .domain = itt_copy(domain), .type = type};
-}
-
-/* NULL: it has no name, or there is no room. */
-static void *itt_object(uint32_t kind, const char *name, const char *domain, int type)
-{
-	uint32_t hash = kind;
-
-	if (!name)
-		return NULL;
-	for (const char *at = name; *at; at++)
-		hash = (hash ^ (unsigned char)*at) * 0x01000193u;
-	for (uint32_t tried = 0; tried < OBJECTS; tried++) {
-		struct itt_object *object = &tables->objects[(hash ^ tried) % OBJECTS];
-		uint32_t state = load_acquire(&object->state);
-
-		if (state == ITT_FREE && compare_exchange_acquire(&object->state, &state, ITT_BEING_MADE)) {
-			itt_fill(object, kind, name, domain, type);
-			/* Release: pairs with the acquire above. */
-			store_release(&object->state, ITT_IS_THERE);
-			return &object->as;
-		}
-		if (state == ITT_IS_THERE && itt_is_object(object, kind, name, domain, type))
-			return &object->as;
-	}
-	return NULL;
-}
-
-static void *itt_domain_create(const char *name)
-{
-	return itt_object(ITT_DOMAIN, name, NULL, 0);
-}
-
-static void *itt_string_create(const char *name)
-{
-	return itt_object(ITT_STRING, name, NULL, 0);
-}
-
-static void *itt_counter_create_typed(const char *name, const char *domain, int type)
-{
-	return itt_object(ITT_COUNTER, name, domain ? domain : "itt", type);
-}
-
-static void *itt_counter_create(const char *name, const char *domain)
-{
-	return itt_counter_create_typed(name, domain, ITT_U64);
-}
-
-/* ---- sites ---- */
-
-/* The site of these two texts, which live as long as the program. NULL: there is no room. */
-static struct itt_site *itt_site(const char *category, const char *name)
-{
-	uint64_t hash = ((uint64_t)(uintptr_t)category * 31 + (uint64_t)(uintptr_t)name) *
-	                UINT64_C(0x9e3779b97f4a7c15);
-
-	for (uint32_t tried = 0; tried < SITES; tried++) {
-		struct itt_site *site = &tables->sites[(hash >> 40 ^ tried) % SITES];
-		uint32_t state = load_acquire(&site->state);
-
-		if (state == ITT_FREE && compare_exchange_acquire(&site->state, &state, ITT_BEING_MADE)) {
-			site->site =
-			        (struct fxt_trace_site){&site->site.own, category, name, site->texts, 1, 0};
-			/* Release: pairs with the acquire above. */
-			store_release(&site->state, ITT_IS_THERE);
-			return site;
-		}
-		if (state == ITT_IS_THERE && site->site.category == category && site->site.name == name)
-			return site;
-	}
-	return NULL;
-}
 
 static const char *itt_category(const struct itt_domain *domain)
 {
@@ -227,7 +52,7 @@ static void itt_begin(const char *category, const char *name, const struct fxt_t
 	itt_event(site, FXT_EVENT_DURATION_BEGIN, 0, argument, argument != NULL);
 	itt_forget_parents_tasks();
 	if (tasks.depth < DEPTH)
-		tasks.sites[tasks.depth] = (uint16_t)(site ? site - tables->sites : SITES);
+		tasks.sites[tasks.depth] = (uint16_t)(site ? site - itt_tables->sites : ITT_SITES);
 	tasks.depth++;
 }
 
@@ -258,8 +83,8 @@ static void itt_task_end(const struct itt_domain *domain)
 		return;
 	if (--tasks.depth >= DEPTH)
 		site = itt_site(itt_category(domain), "task");
-	else if (tasks.sites[tasks.depth] < SITES)
-		site = &tables->sites[tasks.sites[tasks.depth]];
+	else if (tasks.sites[tasks.depth] < ITT_SITES)
+		site = &itt_tables->sites[tasks.sites[tasks.depth]];
 	itt_event(site, FXT_EVENT_DURATION_END, 0, NULL, 0);
 }
 
@@ -272,7 +97,7 @@ static uint64_t itt_number(struct itt_id id)
 
 static struct itt_open *open_at(uint64_t id, uint32_t tried)
 {
-	return &tables->open[(id * UINT64_C(0x9e3779b97f4a7c15) >> 40 ^ tried) % OPEN];
+	return &itt_tables->open[(id * UINT64_C(0x9e3779b97f4a7c15) >> 40 ^ tried) % ITT_OPENS];
 }
 
 /* A duration that finds no place in so many tries ends under another name. */
@@ -365,6 +190,78 @@ static void itt_thread_name(const char *name)
 		fxt_trace_agent.name_thread(name);
 }
 
+/* ---- values ---- */
+
+static size_t itt_bytes(int type)
+{
+	static const uint8_t bytes[] = {8, 8, 8, 4, 4, 2, 2, 4, 8};
+
+	return bytes[type > 0 && type <= ITT_DOUBLE ? type : 0];
+}
+
+static struct fxt_trace_value itt_value(int type, const void *from)
+{
+	union {
+		uint64_t u64;
+		uint32_t u32;
+		uint16_t u16;
+		float single;
+		double number;
+	} value = {0};
+
+	memcpy(&value, from, itt_bytes(type));
+	switch (type) {
+	case ITT_S64:
+		return fxt_trace_int64_((int64_t)value.u64);
+	case ITT_U32:
+		return fxt_trace_uint32_(value.u32);
+	case ITT_S32:
+		return fxt_trace_int32_((int32_t)value.u32);
+	case ITT_U16:
+		return fxt_trace_uint32_(value.u16);
+	case ITT_S16:
+		return fxt_trace_int32_((int16_t)value.u16);
+	case ITT_FLOAT:
+		return fxt_trace_double_((double)value.single);
+	case ITT_DOUBLE:
+		return fxt_trace_double_(value.number);
+	default:
+		return fxt_trace_uint64_(value.u64);
+	}
+}
+
+/* ---- metadata ---- */
+
+/* What a task's metadata say is an instant in the task, with the name of the key. */
+static void itt_say_metadata(
+        const struct itt_domain *domain, const struct itt_string *key, struct fxt_trace_value value)
+{
+	struct fxt_trace_argument argument = {"value", value};
+
+	itt_event(itt_site(itt_category(domain), itt_name(key, "metadata")), FXT_EVENT_INSTANT, 0, &argument,
+	        1);
+}
+
+/* More than one number is a blob. */
+static void itt_metadata(const struct itt_domain *domain, struct itt_id id, const struct itt_string *key,
+        int type, size_t count, const void *data)
+{
+	(void)id;
+	if (data && count == 1)
+		itt_say_metadata(domain, key, itt_value(type, data));
+	else if (data && count > 1)
+		itt_say_metadata(
+		        domain, key, fxt_trace_bytes_(FXT_TRACE_BLOB, data, count * itt_bytes(type)));
+}
+
+static void itt_metadata_text(const struct itt_domain *domain, struct itt_id id, const struct itt_string *key,
+        const char *text, size_t bytes)
+{
+	(void)id;
+	if (text)
+		itt_say_metadata(domain, key, fxt_trace_bytes_(FXT_TRACE_STRING, text, strnlen(text, bytes)));
+}
+
 /* ---- counters ---- */
 
 static void itt_count(struct itt_site *site, struct fxt_trace_value value)
@@ -431,38 +328,6 @@ static void itt_counter_dec_delta_v3(
 	itt_add(itt_category(domain), itt_name(name, "counter"), -(uint64_t)difference);
 }
 
-static struct fxt_trace_value itt_value(int type, const void *from)
-{
-	union {
-		uint64_t u64;
-		uint32_t u32;
-		uint16_t u16;
-		float single;
-		double number;
-	} value = {0};
-	static const uint8_t bytes[] = {8, 8, 8, 4, 4, 2, 2, 4, 8};
-
-	memcpy(&value, from, bytes[type > 0 && type <= ITT_DOUBLE ? type : 0]);
-	switch (type) {
-	case ITT_S64:
-		return fxt_trace_int64_((int64_t)value.u64);
-	case ITT_U32:
-		return fxt_trace_uint32_(value.u32);
-	case ITT_S32:
-		return fxt_trace_int32_((int32_t)value.u32);
-	case ITT_U16:
-		return fxt_trace_uint32_(value.u16);
-	case ITT_S16:
-		return fxt_trace_int32_((int16_t)value.u16);
-	case ITT_FLOAT:
-		return fxt_trace_double_((double)value.single);
-	case ITT_DOUBLE:
-		return fxt_trace_double_(value.number);
-	default:
-		return fxt_trace_uint64_(value.u64);
-	}
-}
-
 static void itt_counter_set(const struct itt_counter *counter, const void *value)
 {
 	if (counter && counter->name && value)
@@ -492,6 +357,8 @@ static const struct {
         {"__itt_frame_end_v3", itt_frame_end},
         {"__itt_marker", itt_marker},
         {"__itt_thread_set_name", itt_thread_name},
+        {"__itt_metadata_add", itt_metadata},
+        {"__itt_metadata_str_add", itt_metadata_text},
         {"__itt_counter_inc", itt_counter_inc},
         {"__itt_counter_dec", itt_counter_dec},
         {"__itt_counter_inc_delta", itt_counter_inc_delta},
@@ -520,19 +387,6 @@ static bool itt_is_known(const struct itt_global *program)
 
 	return program && memcmp(program->magic, magic, sizeof(magic)) == 0 && program->major == 3 &&
 	       program->build > 20101001;
-}
-
-static bool itt_make_tables(void)
-{
-	struct itt_tables *new, *none = NULL;
-
-	if (load_acquire(&tables))
-		return true;
-	new = sys_map(sizeof(*new), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-	/* Two libraries of the program may have such a part. */
-	if (new && !compare_exchange_acquire(&tables, &none, new))
-		sys_unmap(new, sizeof(*new));
-	return new;
 }
 
 void __itt_api_init(struct itt_global *program, int groups)

@@ -9,6 +9,7 @@
  *     __itt_counter_...                   a counter
  *     __itt_marker                        an instant
  *     __itt_thread_set_name               the thread's name
+ *     __itt_metadata_add, _str_add        an instant in the task, with the name of the key
  *
  * The category is the name of the domain. Domains, string handles and counters that the
  * program's part made before it loaded the library have the same members as ours.

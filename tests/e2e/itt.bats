@@ -17,12 +17,12 @@ said()
 	python3 "$root/tests/independent/saiddecode.py" "$@"
 }
 
-@test "tasks, regions, frames, markers, counters and names of threads: each call is an event, in threads and a child" {
+@test "tasks, regions, frames, markers, metadata, counters and names of threads: each call is an event, in threads and a child" {
 	[ "$(program)" = "no collector" ]
 	fxtrun --heap=off --no-sched -o x.fxt program >called 2>err
 	grep " 0 lost," err
 	fxt check x.fxt
-	[ "$(wc -l <called)" = 4220 ]
+	[ "$(wc -l <called)" = 4223 ]
 	said events x.fxt | sort >recorded
 	sort called | diff - recorded
 	fxt dump x.fxt | grep -q 'name="itt thread"'

@@ -59,6 +59,8 @@ static void (*region_end)(const struct domain *, struct id);
 static void (*frame_begin)(const struct domain *, struct id *);
 static void (*frame_end)(const struct domain *, struct id *);
 static void (*marker)(const struct domain *, struct id, struct string *, int);
+static void (*metadata_add)(const struct domain *, struct id, struct string *, int, size_t, void *);
+static void (*metadata_str_add)(const struct domain *, struct id, struct string *, const char *, size_t);
 static void (*thread_set_name)(const char *);
 static void (*counter_inc)(struct counter *);
 static void (*counter_dec_delta)(struct counter *, unsigned long long);
@@ -90,6 +92,8 @@ static struct function {
         {"__itt_frame_begin_v3", (void **)&frame_begin, NULL, NULL, STRUCTURE},
         {"__itt_frame_end_v3", (void **)&frame_end, NULL, NULL, STRUCTURE},
         {"__itt_marker", (void **)&marker, NULL, NULL, STRUCTURE},
+        {"__itt_metadata_add", (void **)&metadata_add, NULL, NULL, STRUCTURE},
+        {"__itt_metadata_str_add", (void **)&metadata_str_add, NULL, NULL, STRUCTURE},
         {"__itt_thread_set_name", (void **)&thread_set_name, NULL, NULL, STRUCTURE},
         {"__itt_counter_inc", (void **)&counter_inc, NULL, NULL, STRUCTURE},
         {"__itt_counter_dec_delta", (void **)&counter_dec_delta, NULL, NULL, STRUCTURE},
@@ -171,6 +175,18 @@ static void count(void)
 	puts("counter\tunit\tseen\t0\tvalue=int64:1");
 }
 
+static void describe(void)
+{
+	unsigned short sizes[2] = {1, 0x203};
+	long long most = -7;
+
+	metadata_add(domain, none, string_create("most"), 2, 1, &most);
+	metadata_add(domain, none, string_create("sizes"), 5, 2, sizes);
+	metadata_str_add(domain, none, string_create("path"), "/index.html", 6);
+	puts("instant\tunit\tmost\tvalue=int64:-7\ninstant\tunit\tsizes\tvalue=blob:01000302");
+	puts("instant\tunit\tpath\tvalue=string:/index");
+}
+
 int main(void)
 {
 	struct string *outer, *inner;
@@ -206,6 +222,7 @@ int main(void)
 	puts("async end\tunit\tregion\t12\nasync begin\tunit\tframe\t11\nasync end\tunit\tframe\t11");
 	puts("instant\tunit\tinner");
 	count();
+	describe();
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, run, NULL);
 	for (int i = 0; i < 2; i++)
