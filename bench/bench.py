@@ -157,6 +157,7 @@ def measure(group, build, rounds):
     # Round 0 warms up.
     counted = figures[1:] if group.warms_up else figures
     text = f"\n### {group.title}\n\n" + table([HEADER] + [format_row(row, counted) for row in chosen]) + "\n"
+    text += f"\n{group.note}\n" if group.note else ""
     return text + "".join(f"\nLeft out, for want of {tool}.\n" for tool in missing)
 
 
