@@ -25,6 +25,14 @@ setup()
 	needs_copies
 }
 
+teardown()
+{
+	if [ -n "$place" ]; then
+		[ ! -e "$place/data/postmaster.pid" ] || serves pg_ctl -D "$place/data" stop -m immediate
+		rm -r "$place"
+	fi
+}
+
 said()
 {
 	python3 "$root/tests/independent/saiddecode.py" "$@"
@@ -198,4 +206,45 @@ recorded_as_printed()
 	lost=$(sed -n 's/.* \([0-9]*\) lost.*/\1/p' err)
 	[ "$recorded" -gt 50 ]
 	[ $((recorded + lost)) = "$(cat bare)" ]
+}
+
+# serves COMMAND...: as the user nobody, since PostgreSQL refuses to run as root.
+serves()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$place" XDG_RUNTIME_DIR="$place" PGUSER=bench PGHOST="$place" "$@"
+}
+
+@test "PostgreSQL as it is installed: each query of a pgbench run is a duration with its text, and as many as pgbench counts" {
+	local server text
+
+	PATH=$PATH:$(echo /usr/lib/postgresql/*/bin | tr ' ' :)
+	command -v postgres pgbench initdb || skip "there is no PostgreSQL"
+	[ "$(id -u)" = 0 ] || skip "only root can be another user as well"
+	place=$(mktemp -d /tmp/fxt-usdt-XXXXXX)
+	chmod 755 "$place" && chown 65534:65534 "$place" && cd "$place"
+	serves fxtrun --version || skip "another user cannot run fxtrun here"
+	serves initdb -D "$place/data" -A trust -U bench >out
+	serves fxtrun --heap=off --no-sched --usdt='postgresql:transaction*,postgresql:query__*' -o "$place/x.fxt" \
+		postgres -D "$place/data" -k "$place" -c listen_addresses= -c fsync=off >out 2>err 3>&- &
+	server=$!
+	await "ready to accept connections" err
+	serves createdb bench
+	serves pgbench -i -q bench
+	serves pgbench -c 2 -t 50 -n bench >printed
+	grep "actually processed: 100/100" printed
+	serves pg_ctl -D "$place/data" stop -m fast
+	wait "$server" || true
+	cp x.fxt err printed "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR"
+	grep " 0 lost," err
+	fxt check x.fxt
+	said events x.fxt >events
+	for text in "BEGIN;" "UPDATE pgbench_accounts SET" "UPDATE pgbench_tellers SET" "UPDATE pgbench_branches SET" \
+		"INSERT INTO pgbench_history (" "END;"; do
+		[ "$(grep -cF $'begin\tpostgresql\tquery\tquery=string:'"$text" events)" = 100 ]
+	done
+	[ "$(grep -c $'^begin\tpostgresql\tquery\t' events)" = "$(grep -c $'^end\tpostgresql\tquery\\b' events)" ]
+	grep $'^async begin\tpostgresql\ttransaction\t' events | cut -f4 | sort >begun
+	grep $'^async end\tpostgresql\ttransaction\t' events | cut -f4 | sort | diff begun -
+	[ "$(wc -l <begun)" -ge 100 ]
 }
