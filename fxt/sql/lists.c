@@ -225,6 +225,7 @@ enum {
 	TRACE_FILE,
 	TRACE_BYTES,
 	TRACE_START,
+	TRACE_BEGAN,
 	TRACE_DURATION,
 	TRACE_RECORDS,
 	TRACE_MALFORMED,
@@ -232,13 +233,24 @@ enum {
 	TRACE_OVERWRITTEN,
 	TRACE_ELIDED,
 	TRACE_IS_FINISHED,
-	TRACE_IS_CUT
+	TRACE_IS_CUT,
+	TRACE_IS_WHOLE
 };
 
 static size_t list_count_traces(struct fxt_sql_trace *trace)
 {
 	(void)trace;
 	return 1;
+}
+
+static bool list_is_whole(const struct fxt_scan *scan)
+{
+	const struct fxt_archive_state *state = &scan->state;
+
+	return state->is_finished && state->is_finished != FXT_ARCHIVE_RECOVERED && scan->cut.what == 0 &&
+	       !scan->fault.reason && scan->malformed == 0 && scan->records_lost == 0 &&
+	       scan->records_overwritten == 0 && state->bytes_unwritten == 0 &&
+	       state->processes_dropped == 0 && state->max_bytes == 0;
 }
 
 static void list_trace_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
@@ -255,6 +267,10 @@ static void list_trace_value(sqlite3_context *context, struct fxt_sql_trace *tra
 		break;
 	case TRACE_START:
 		list_integer(context, trace->start_ns);
+		break;
+	case TRACE_BEGAN:
+		if (scan->began.realtime_ns)
+			list_integer(context, scan->began.realtime_ns);
 		break;
 	case TRACE_DURATION:
 		list_integer(context, fxt_scan_ns(scan, scan->end) - trace->start_ns);
@@ -279,6 +295,9 @@ static void list_trace_value(sqlite3_context *context, struct fxt_sql_trace *tra
 		break;
 	case TRACE_IS_CUT:
 		sqlite3_result_int(context, scan->cut.what != 0);
+		break;
+	case TRACE_IS_WHOLE:
+		sqlite3_result_int(context, list_is_whole(scan));
 		break;
 	}
 }

@@ -215,6 +215,7 @@ static const struct fxt_sql_column trace[] = {
         {"start", "INTEGER", 0,
                 "when the trace began, by the clock that it was recorded with; all other times count from "
                 "there"},
+        {"began", "INTEGER", 0, "when recording began, in nanoseconds since 1970; NULL: not known"},
         {"duration", "INTEGER", 0, "from the first event to the last"},
         {"records", "INTEGER", 0, "in the file"},
         {"malformed", "INTEGER", 0, "of these, skipped because they cannot be read"},
@@ -223,6 +224,7 @@ static const struct fxt_sql_column trace[] = {
         {"calls_left_out", "INTEGER", 0, "calls that fxtrun elided: functions has them, calls does not"},
         {"is_finished", "INTEGER", 0, "0: the end of the trace was never written"},
         {"is_cut", "INTEGER", 0, "1: it is a part of another one, made by fxt cut"},
+        {"is_whole", "INTEGER", 0, "1: finished, no cut, read to its end, and no record is missing"},
 };
 
 const struct fxt_sql_table fxt_sql_tables[] = {

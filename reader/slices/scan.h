@@ -127,6 +127,7 @@ struct fxt_scan {
 	                                   nothing */
 	struct fxt_cut cut;             /* of a trace that is a part: which part; its times
 	                                   in units of the scan */
+	struct fxt_anchor began;        /* its first anchor; all 0: it has none */
 	struct fxt_call_cost cost;      /* 0: the trace does not report it */
 	struct fxt_fault fault;
 	struct fxt_origins origins;         /* of functions */

@@ -105,6 +105,14 @@ static void scan_on_cut(struct fxt_scan *scan, const struct fxt_view *view)
 		scan->cut = cut;
 }
 
+static void scan_on_anchor(struct fxt_scan *scan, const struct fxt_view *view)
+{
+	struct fxt_anchor anchor;
+
+	if (scan->began.realtime_ns == 0 && fxt_view_anchor(view, &anchor))
+		scan->began = anchor;
+}
+
 static void scan_on_switch(struct fxt_scanner *s, uint64_t ticks)
 {
 	uint64_t time = fxt_scan_time(s->scan, s->scan->tables.provider, ticks);
@@ -130,6 +138,7 @@ void fxt_scan_on_record(struct fxt_scanner *s, const struct fxt_record *r)
 	fxt_tables_apply(&s->scan->tables, &view);
 	fxt_view_archive_state(&view, &s->scan->state);
 	scan_on_cut(s->scan, &view);
+	scan_on_anchor(s->scan, &view);
 	if (view.type == FXT_RECORD_EVENT)
 		scan_on_event(s, r, &view);
 	else if (view.type == FXT_RECORD_USERSPACE_OBJECT)

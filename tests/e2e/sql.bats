@@ -39,6 +39,23 @@ sums_truly()
 	[ "$(rows 'select sum(is_abandoned) from calls')" -gt 0 ]
 }
 
+@test "trace: when recording began, and whether anything is missing" {
+	local since now kind status=0
+	since=$(date +%s%N)
+	fxtrun "$programs/threads8" >/dev/null
+	now=$(date +%s%N)
+	[ "$(rows "select is_whole, began between $since and $now from trace")" = 1,1 ]
+	fxt cut --thread='worker 7' -o cut.fxt trace.fxt
+	head -c 100001 trace.fxt >short.fxt
+	fxtrun --buffering-mode=circular --buffer-size=64K -o overwritten.fxt "$programs/threads8" >/dev/null
+	fxtrun --buffering-mode=oneshot --buffer-size=64K -o lost.fxt "$programs/threads8" >/dev/null
+	fxtrun --max-size=1M -o refused.fxt "$programs/threads8" >/dev/null
+	for kind in cut short overwritten lost refused; do
+		[ "$(fxt sql --csv 'select is_whole from trace' $kind.fxt | tail -1)" = rows,0 ] || { echo $kind && return 1; }
+	done
+	rm short.fxt # no viewer reads its end
+}
+
 @test "calls that never ended are slices once" {
 	local status=0
 	cat >killed.c <<-'END'
