@@ -212,12 +212,14 @@ $(O)/real/counter.so: tests/real/counter.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
 
-# The Perfetto viewer's importer, and speedscope; where they cannot be had (status 75) their tests are skipped.
-judges := $(addprefix $(O)/judges/,trace_processor.wasm speedscope/index.html)
+# The Perfetto viewer's importer, speedscope, and DuckDB; where they cannot be had (status 75) their tests are skipped.
+judges := $(addprefix $(O)/judges/,trace_processor.wasm speedscope/index.html duckdb/libduckdb.so)
 $(O)/judges/trace_processor.wasm: tests/judges/fetch
 	$(call say,FETCH,$@)tests/judges/fetch importer $(@D) || [ $$? = 75 ]
 $(O)/judges/speedscope/index.html: tests/judges/fetch
 	$(call say,FETCH,$@)tests/judges/fetch speedscope $(@D) || [ $$? = 75 ]
+$(O)/judges/duckdb/libduckdb.so: tests/judges/fetch
+	$(call say,FETCH,$@)tests/judges/fetch duckdb $(@D) || [ $$? = 75 ]
 
 include tests/race/race.mk
 
