@@ -3,6 +3,7 @@
  * line has the columns' names. Texts are in quotes, numbers are not; NULL of SQL is an
  * empty field.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,16 +53,16 @@ static int csv_rows(FILE *out, sqlite3 *database, const struct fxt_sql_table *ta
 	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
-static bool csv_table(
-        struct fxt_export *e, int directory, sqlite3 *database, const struct fxt_sql_table *table)
+static bool csv_table(struct fxt_export *e, const struct fxt_export_place *place, sqlite3 *database,
+        const struct fxt_sql_table *table)
 {
 	struct fxt_output out;
 	char *name;
 
-	if (asprintf(&name, "%s/%s.csv", e->file, table->name) < 0)
+	if (asprintf(&name, "%s/%s.%s", place->name, table->name, place->ending) < 0)
 		fxt_out_of_memory();
 	const char *file = strrchr(name, '/') + 1;
-	bool is_open = fxt_output_open_in(&out, directory, file, name, &e->source->file) == 0;
+	bool is_open = fxt_output_open_in(&out, place->directory, file, name, &e->source->file) == 0;
 	bool is_whole = is_open && csv_rows(out.file, database, table) == SQLITE_OK;
 
 	if (is_open && !is_whole)
@@ -74,11 +75,20 @@ static bool csv_table(
 	return is_whole;
 }
 
+bool fxt_export_csv_tables(struct fxt_export *e, const struct fxt_export_place *place, sqlite3 *database)
+{
+	const struct fxt_sql_table *table = fxt_export_next_table(NULL);
+
+	while (table && csv_table(e, place, database, table))
+		table = fxt_export_next_table(table);
+	return !table;
+}
+
 void fxt_export_csv(struct fxt_export *e)
 {
+	struct fxt_export_place place = {.name = e->file, .ending = "csv"};
 	struct fxt_export_tables tables;
-	int directory;
-	const char *reason = fxt_draft_open_directory(&directory, e->file, &e->source->file);
+	const char *reason = fxt_draft_open_directory(&place.directory, AT_FDCWD, e->file, &e->source->file);
 
 	if (reason) {
 		fprintf(stderr, "fxt: %s: cannot be made: %s\n", e->file, reason);
@@ -86,13 +96,9 @@ void fxt_export_csv(struct fxt_export *e)
 		return;
 	}
 	if (fxt_export_tables_open(e, &tables)) {
-		const struct fxt_sql_table *table = fxt_export_next_table(NULL);
-
-		while (table && csv_table(e, directory, tables.database, table))
-			table = fxt_export_next_table(table);
-		if (table)
+		if (!fxt_export_csv_tables(e, &place, tables.database))
 			e->status = FXT_FAILED;
 		fxt_export_tables_close(e, &tables);
 	}
-	close(directory);
+	close(place.directory);
 }

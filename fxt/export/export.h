@@ -47,7 +47,8 @@ enum {
 	EXPORTER(                                                                                            \
 	        pprof, "pb.gz", FXT_EXPORT_OF_CHOICE, "for go tool pprof, with the heap if it was recorded") \
 	EXPORTER(csv, "csv", FXT_EXPORT_OF_FILES, "a directory with a file for each table of fxt sql")       \
-	EXPORTER(sqlite, "sqlite", FXT_EXPORT_OF_FILES, "a database with the tables and views of fxt sql")
+	EXPORTER(sqlite, "sqlite", FXT_EXPORT_OF_FILES, "a database with the tables and views of fxt sql")   \
+	EXPORTER(fleet, "fleet", FXT_EXPORT_OF_FILES, "a folder with the tables of many traces, for DuckDB")
 
 #define FXT_DECLARE_EXPORTER(name, ending, properties, summary) void fxt_export_##name(struct fxt_export *e);
 FXT_EXPORTERS(FXT_DECLARE_EXPORTER)

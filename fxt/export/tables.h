@@ -23,4 +23,15 @@ void fxt_export_tables_close(struct fxt_export *e, struct fxt_export_tables *tab
 /* Iterates over the tables: NULL gives the first one, and the last one gives NULL. */
 const struct fxt_sql_table *fxt_export_next_table(const struct fxt_sql_table *table);
 
+/* A directory for files of tables, TABLE.ENDING each. */
+struct fxt_export_place {
+	int directory;
+	const char *name; /* for messages */
+	const char *ending;
+};
+
+/* Writes the tables as CSV (csv.c). Returns false, after reporting it, if one could not be
+ * written; others may be there. */
+bool fxt_export_csv_tables(struct fxt_export *e, const struct fxt_export_place *place, sqlite3 *database);
+
 #endif

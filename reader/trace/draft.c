@@ -223,7 +223,8 @@ const char *fxt_draft_open(
 	return reason;
 }
 
-const char *fxt_draft_open_directory(int *directory, const char *path, const struct fxt_source_file *source)
+const char *fxt_draft_open_directory(
+        int *directory, int at, const char *path, const struct fxt_source_file *source)
 {
 	const struct fxt_draft_config config = {.source = source};
 	/* Read permission implies search permission. */
@@ -236,7 +237,7 @@ const char *fxt_draft_open_directory(int *directory, const char *path, const str
 		bytes--;
 	if (snprintf(name, sizeof(name), "%.*s", (int)bytes, path) >= (int)sizeof(name))
 		return strerror(ENAMETOOLONG);
-	const char *reason = draft_find(&place, AT_FDCWD, name);
+	const char *reason = draft_find(&place, at, name);
 
 	if (!reason && !place.exists && mkdirat(place.directory, place.name, mode) != 0)
 		reason = strerror(errno);

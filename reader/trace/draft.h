@@ -54,11 +54,12 @@ int fxt_draft_publish(struct fxt_draft *draft);
 void fxt_draft_abandon(struct fxt_draft *draft);
 
 /*
- * Opens a directory to write drafts into. A missing one is created with the mode of a file,
- * plus search permission for those with read permission. An existing one must be the
- * caller's. Returns NULL and the descriptor in *directory, or the reason as
- * fxt_draft_open() does.
+ * Opens a directory to write drafts into; `path` is relative to the directory `at`. A
+ * missing one is created with the mode of a file, plus search permission for those with
+ * read permission. An existing one must be the caller's. Returns NULL and the descriptor in
+ * *directory, or the reason as fxt_draft_open() does.
  */
-const char *fxt_draft_open_directory(int *directory, const char *path, const struct fxt_source_file *source);
+const char *fxt_draft_open_directory(
+        int *directory, int at, const char *path, const struct fxt_source_file *source);
 
 #endif

@@ -40,6 +40,7 @@ written()
 		export --to=folded trace.fxt -o flames.folded
 		export --to=sqlite trace.fxt -o trace.sqlite
 		export --to=csv trace.fxt -o tables
+		export --to=fleet trace.fxt -o fleet
 		cut --time=0s.. trace.fxt -o part.fxt
 		merge trace.fxt other.fxt -o merged.fxt
 		symbolize trace.fxt -o named.fxt.zst
@@ -77,10 +78,10 @@ refuses_each()
 @test "a file that a stranger has put in a shared directory gets nothing, by any command" {
 	put() { stranger sh -c '[ -d "$1" ] || { : >"$1"; chmod 666 "$1"; }' - "$1"; }
 	shared
-	stranger mkdir "$place/tables"
+	stranger mkdir "$place/tables" "$place/fleet"
 	refuses_each put
 	[ -z "$(find "$place" -type f -size +0)" ]
-	[ -z "$(ls "$place/tables")" ]
+	[ -z "$(ls -A "$place/tables" "$place/fleet" | grep -v :)" ]
 }
 
 @test "a stranger's symbolic link to a file of the user's is not followed, by any command" {
@@ -93,7 +94,7 @@ refuses_each()
 	pipe() { stranger mkfifo "$1"; }
 	shared
 	while read -ra words; do
-		[ "${words[-1]}" != tables ] || continue
+		[[ ${words[-1]} != @(tables|fleet) ]] || continue
 		out=$place/${words[-1]}
 		pipe "$out"
 		words[-1]=$out
@@ -107,7 +108,7 @@ refuses_each()
 	shared
 	echo precious >"$place/victim"
 	while read -ra words; do
-		[ "${words[-1]}" != tables ] || continue
+		[[ ${words[-1]} != @(tables|fleet) ]] || continue
 		ln "$place/victim" "$place/${words[-1]}"
 		words[-1]=$place/${words[-1]}
 		fxt "${words[@]}"
@@ -147,14 +148,17 @@ refuses_each()
 		done < <(written)
 		[ "$(stat -c %a tables/*.csv | sort -u)" = "$1" ]
 		[ "$(stat -c %a tables)" = "$2" ]
+		[ "$(stat -c %a fleet)" = "$2" ]
 	}
 	check 600 700
+	[ "$(find fleet -printf '%y%m\n' | sort -u | tr '\n' ' ')" = "d700 f600 " ]
 	# Each output is there now, and stays so.
 	chmod 644 trace.fxt other.fxt
 	check 600 700
-	rm -r page.html flames.* trace.sqlite tables part.fxt merged.fxt named.fxt.zst
+	rm -r page.html flames.* trace.sqlite tables fleet part.fxt merged.fxt named.fxt.zst
 	umask 027
 	check 640 750
+	[ "$(find fleet -printf '%y%m\n' | sort -u | tr '\n' ' ')" = "d750 f640 " ]
 	umask 077
 	chmod 644 page.html
 	fxt html trace.fxt -o page.html

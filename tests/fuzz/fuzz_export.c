@@ -4,13 +4,13 @@
  * others are a pattern for functions. The output is in memory, or in a directory of its
  * own.
  */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "file.h"
 #include "fxt/export/export.h"
-#include "fxt/sql/tables.h"
 #include "reader/slices/query_filter.h"
 #include "reader/trace/source.h"
 
@@ -25,7 +25,13 @@ static const struct fuzz_format formats[] = {
 #undef FUZZ_FORMAT
 };
 
-/* Runs csv and sqlite, which make files, in a directory without files of other inputs. */
+static int fuzz_remove(const char *name, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)status, (void)kind, (void)place;
+	return remove(name);
+}
+
+/* Runs a format that makes files, in a directory without files of other inputs. */
 static void fuzz_run_to_files(const struct fuzz_format *format, struct fxt_export *e)
 {
 	char directory[] = "/dev/shm/fxt-fuzz-XXXXXX", name[256];
@@ -35,15 +41,7 @@ static void fuzz_run_to_files(const struct fuzz_format *format, struct fxt_expor
 	snprintf(name, sizeof(name), "%s/made", directory);
 	e->file = name;
 	format->run(e);
-	if (unlink(name) != 0)
-		for (const struct fxt_sql_table *table = fxt_sql_tables; table->name; table++) {
-			char file[512];
-
-			snprintf(file, sizeof(file), "%s/%s.csv", name, table->name);
-			unlink(file);
-		}
-	rmdir(name);
-	if (rmdir(directory) != 0)
+	if (nftw(directory, fuzz_remove, 8, FTW_DEPTH | FTW_PHYS) != 0)
 		abort();
 }
 
