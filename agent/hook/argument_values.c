@@ -53,9 +53,13 @@ static bool value_word(
 			step = 1;
 		}
 		break;
+	case FXT_VALUE_CONSTANT:
+		*word = (uint64_t)(int64_t)value->offset;
+		break;
 	default:
 		return false;
 	}
+	*word >>= value->shift;
 	for (; step < value->steps; step++) {
 		bool is_last = step + 1 == value->steps && value->type != FXT_VALUE_TEXT &&
 		               value->type != FXT_VALUE_STRING;

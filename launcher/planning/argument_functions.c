@@ -32,18 +32,19 @@ const char *fxt_argument_readable(const char *symbol)
 
 enum location {
 	NOT_THERE, /* or not known at the entry */
-	IN_REGISTER,
+	IN_REGISTERS,
+	CONSTANT,
 	BEHIND_REGISTER, /* at an address in a register */
 	IN_FRAME,        /* in memory; at the entry perhaps not yet */
-	ELSEWHERE,       /* in several registers, or a constant */
+	ELSEWHERE,
 };
 
 struct parameter {
 	Dwarf_Die die;
 	enum location location;
-	unsigned number; /* DWARF's, of the register */
 	int64_t offset;
-	struct fxt_parameter_place predicted;
+	struct fxt_argument_place place; /* as the debug information says */
+	struct fxt_argument_place predicted;
 };
 
 struct function {
@@ -55,43 +56,73 @@ struct function {
 	size_t count;
 };
 
-static void parameter_locate(const struct function *f, struct parameter *p)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Op *operations[2];
-	size_t counts[2];
-	const Dwarf_Op *op;
-
-	p->location = NOT_THERE;
-	if (!dwarf_attr_integrate(&p->die, DW_AT_location, &attribute) ||
-	        dwarf_getlocation_addr(&attribute, f->entry, operations, counts, 2) <= 0 || counts[0] == 0)
-		return;
-	op = operations[0];
-	p->location = ELSEWHERE;
-	if (op->atom == DW_OP_fbreg) {
-		p->location = IN_FRAME;
-		/* With a DW_OP_deref behind it, the frame has the parameter's address. */
-		p->offset = counts[0] == 1 ? (int64_t)op->number : -1;
-	} else if (counts[0] == 1 && op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31) {
-		p->location = IN_REGISTER;
-		p->number = op->atom - DW_OP_reg0;
-	} else if (counts[0] == 1 && op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-		p->location = BEHIND_REGISTER;
-		p->number = op->atom - DW_OP_breg0;
-		p->offset = (int64_t)op->number;
-	}
-}
-
-/* False: the agent cannot read that register at an entry. */
-static bool place_in_register(struct fxt_parameter_place *place, unsigned number)
+/* Sets a word of the place to a register of DWARF's, if the agent can read that at an
+ * entry. */
+static void place_set_register(struct fxt_argument_place *place, size_t word, unsigned number)
 {
 	bool is_vector = number >= DWARF_XMM0 && number < DWARF_XMM0 + VECTOR_REGISTERS;
 
 	if (!is_vector && !(number < 3 || number == 4 || number == 5 || (number >= 8 && number <= 11)))
+		return;
+	place->words[word].source = is_vector ? FXT_VALUE_VECTOR : FXT_VALUE_GENERAL;
+	place->words[word].number = (uint8_t)(is_vector ? number - DWARF_XMM0 : number);
+}
+
+/* A register, or two with eight bytes in the first one. */
+static bool place_is_in_registers(struct fxt_argument_place *place, const Dwarf_Op *ops, size_t count)
+{
+	if (count != 1 && !(count == 4 && ops[1].atom == DW_OP_piece && ops[1].number == 8 &&
+	                          ops[3].atom == DW_OP_piece))
 		return false;
-	place->source = is_vector ? FXT_VALUE_VECTOR : FXT_VALUE_GENERAL;
-	place->number = (uint8_t)(is_vector ? number - DWARF_XMM0 : number);
+	for (size_t i = 0; i < count; i += 2) {
+		if (ops[i].atom < DW_OP_reg0 || ops[i].atom > DW_OP_reg31)
+			return false;
+		place_set_register(place, i / 2, ops[i].atom - DW_OP_reg0);
+	}
 	return true;
+}
+
+static enum location parameter_locate_constant(struct parameter *p, int64_t number)
+{
+	p->place.words[0].source = FXT_VALUE_CONSTANT;
+	p->place.offset = (int32_t)number;
+	return p->place.offset == number ? CONSTANT : ELSEWHERE;
+}
+
+static enum location parameter_locate(const struct function *f, struct parameter *p)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *operations[2];
+	Dwarf_Sword number;
+	size_t counts[2];
+	const Dwarf_Op *op;
+
+	if (dwarf_attr_integrate(&p->die, DW_AT_const_value, &attribute) &&
+	        dwarf_formsdata(&attribute, &number) == 0)
+		return parameter_locate_constant(p, number);
+	if (!dwarf_attr_integrate(&p->die, DW_AT_location, &attribute) ||
+	        dwarf_getlocation_addr(&attribute, f->entry, operations, counts, 2) <= 0 || counts[0] == 0)
+		return NOT_THERE;
+	op = operations[0];
+	if (op->atom == DW_OP_fbreg) {
+		/* With a DW_OP_deref behind it, the frame has the parameter's address. */
+		p->offset = counts[0] == 1 ? (int64_t)op->number : -1;
+		return IN_FRAME;
+	}
+	if (counts[0] == 1 && op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		place_set_register(&p->place, 0, op->atom - DW_OP_breg0);
+		p->place.inside = (int32_t)op->number;
+		p->place.is_address = true;
+		if (op->atom == DW_OP_breg7) /* rsp points at the return address */
+			p->place = (struct fxt_argument_place){.words = {{FXT_VALUE_STACK, 0}},
+			        .offset = (int32_t)((int64_t)op->number - RETURN_ADDRESS),
+			        .is_address = true};
+		return BEHIND_REGISTER;
+	}
+	if (counts[0] == 2 && op[1].atom == DW_OP_stack_value && op->atom >= DW_OP_lit0 &&
+	        op->atom <= DW_OP_lit31)
+		return parameter_locate_constant(p, op->atom - DW_OP_lit0);
+	return place_is_in_registers(&p->place, op, counts[0]) ? IN_REGISTERS : ELSEWHERE;
 }
 
 /* Whether the ABI's rules hold for a function: others can call it, or the debug information
@@ -104,49 +135,26 @@ static bool function_obeys(const struct function *f)
 		return true;
 	for (size_t i = 0; i < f->count; i++) {
 		const struct parameter *p = &f->parameters[i];
-		struct fxt_parameter_place is;
 
-		if (p->location == NOT_THERE || p->location == ELSEWHERE)
+		if (p->location == NOT_THERE || p->location == CONSTANT || p->location == ELSEWHERE)
 			return false;
-		if (p->location == IN_REGISTER &&
-		        (!place_in_register(&is, p->number) || is.source != p->predicted.source ||
-		                is.number != p->predicted.number))
+		if (p->location == IN_REGISTERS &&
+		        memcmp(p->place.words, p->predicted.words, sizeof(p->place.words)) != 0)
 			return false;
 	}
 	return true;
 }
 
-static struct fxt_parameter_place function_place(
+static struct fxt_argument_place function_place(
         const struct function *f, const struct parameter *p, bool obeys)
 {
-	struct fxt_parameter_place place = {.source = FXT_VALUE_NOWHERE};
-
-	switch (p->location) {
-	case IN_REGISTER:
-		place_in_register(&place, p->number);
-		return place;
-	case BEHIND_REGISTER:
-		place.is_address = true;
-		if (p->number == 7) { /* rsp points at the return address */
-			place.source = FXT_VALUE_STACK;
-			place.offset = (int32_t)(p->offset - RETURN_ADDRESS);
-		} else if (place_in_register(&place, p->number)) {
-			place.inside = (int32_t)p->offset;
-		}
-		return place;
-	case IN_FRAME:
-		if (f->frame_is_cfa && p->offset >= 0) {
-			place.source = FXT_VALUE_STACK;
-			place.offset = (int32_t)p->offset;
-			place.is_address = true;
-			return place;
-		}
-		break;
-	case NOT_THERE:
-	case ELSEWHERE: /* it comes as the ABI says, if others can call the function */
-		break;
-	}
-	return obeys ? p->predicted : place;
+	if (p->location == IN_REGISTERS || p->location == CONSTANT || p->location == BEHIND_REGISTER)
+		return p->place;
+	if (p->location == IN_FRAME && f->frame_is_cfa && p->offset >= 0)
+		return (struct fxt_argument_place){
+		        .words = {{FXT_VALUE_STACK, 0}}, .offset = (int32_t)p->offset, .is_address = true};
+	/* It comes as the ABI says, if others can call the function. */
+	return obeys ? p->predicted : (struct fxt_argument_place){0};
 }
 
 /* Finds the place that the ABI gives each parameter. */
@@ -157,36 +165,27 @@ static void function_predict(struct function *f)
 	struct fxt_argument_registers registers = fxt_registers_begin(&type, tag);
 
 	for (size_t i = 0; i < f->count; i++) {
-		struct parameter *p = &f->parameters[i];
-		struct fxt_planned_value value = {0};
-		bool by_address;
-
-		tag = fxt_type_of(&p->die, &type);
-		fxt_registers_take(&registers, &type, tag, &value, &by_address);
-		p->predicted = (struct fxt_parameter_place){.source = value.source,
-		        .number = value.number,
-		        .offset = value.offset,
-		        .is_address = by_address || value.source == FXT_VALUE_STACK};
-		if (by_address && value.source == FXT_VALUE_STACK) /* the address of an address */
-			p->predicted.source = FXT_VALUE_NOWHERE;
+		tag = fxt_type_of(&f->parameters[i].die, &type);
+		f->parameters[i].predicted = fxt_registers_take(&registers, &type, tag);
 	}
 }
 
-static void function_read_parameters(struct function *f)
+/* Reads the parameters below a function, or below its pack of parameters as gcc has it. */
+static void function_read_parameters(struct function *f, Dwarf_Die *die)
 {
 	Dwarf_Die child;
 
-	f->count = 0;
-	if (dwarf_child(&f->die, &child) != 0)
+	if (dwarf_child(die, &child) != 0)
 		return;
 	do {
+		if (dwarf_tag(&child) == DW_TAG_GNU_formal_parameter_pack && die == &f->die)
+			function_read_parameters(f, &child);
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter || f->count == PARAMETERS)
 			continue;
-		f->parameters[f->count].die = child;
-		parameter_locate(f, &f->parameters[f->count]);
+		f->parameters[f->count] = (struct parameter){.die = child};
+		f->parameters[f->count].location = parameter_locate(f, &f->parameters[f->count]);
 		f->count++;
 	} while (dwarf_siblingof(&child, &child) == 0);
-	function_predict(f);
 }
 
 /* Adds the enumerators of the value's type. */
@@ -218,7 +217,7 @@ static void reading_add_parameters(
 		const struct parameter *p = &f->parameters[i];
 		Dwarf_Die die = p->die, type;
 		const char *name = dwarf_diename(&die);
-		struct fxt_parameter_place place = function_place(f, p, obeys);
+		struct fxt_argument_place place = function_place(f, p, obeys);
 		struct fxt_planned_value value = {0};
 		size_t bytes = request->path ? strcspn(request->path, ".-") : 0;
 
@@ -330,7 +329,9 @@ static int reading_read_function(Dwarf_Die *die, void *context)
 			continue;
 		if (!is_read) {
 			f.frame_is_cfa = function_has_cfa_base(die);
-			function_read_parameters(&f);
+			f.count = 0;
+			function_read_parameters(&f, &f.die);
+			function_predict(&f);
 			is_read = true;
 		}
 		request->has_values = true;

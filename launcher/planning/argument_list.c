@@ -87,8 +87,18 @@ static int item_compare(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* True if the function's earlier items make this one needless. Several patterns may ask for
- * one value. A prototype replaces the C library's debug information: not all systems have
+/* Whether two items of one kind are the same value: several patterns may ask for it. The
+ * parameters of a pack in C++ have one name and different places. */
+static bool item_is_same(const struct fxt_argument_list *l, const struct fxt_argument_item *a,
+        const struct fxt_argument_item *b)
+{
+	const struct fxt_planned_value *x = &a->value, *y = &b->value;
+
+	return x->is_result == y->is_result && strcmp(l->texts + x->name, l->texts + y->name) == 0 &&
+	       x->source == y->source && x->number == y->number && x->offset == y->offset;
+}
+
+/* True if the function's earlier items make this one needless. A prototype replaces the C library's debug information: not all systems have
  * that, and so names are the same everywhere. */
 static bool item_is_known(const struct fxt_argument_list *l, const struct fxt_argument_item *first,
         size_t count, const struct fxt_argument_item *item)
@@ -98,8 +108,7 @@ static bool item_is_known(const struct fxt_argument_list *l, const struct fxt_ar
 	for (size_t i = 0; i < count; i++)
 		if ((item->by == FXT_ARGUMENT_BY_DEBUG_INFORMATION &&
 		            first[i].by == FXT_ARGUMENT_BY_PROTOTYPE) ||
-		        (first[i].value.is_result == item->value.is_result &&
-		                strcmp(l->texts + first[i].value.name, l->texts + item->value.name) == 0))
+		        item_is_same(l, &first[i], item))
 			return true;
 	return false;
 }

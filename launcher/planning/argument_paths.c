@@ -7,21 +7,36 @@
 
 #define RECORDS_DEEP 8 /* base classes, and records without a name, in records */
 
-/* The state of a path. The source and the steps give a value or an address. If it is an
- * address, the path has come to `inside` bytes behind it. */
+/* The state of a path. The source and the steps give a value or an address. The path has
+ * come to `inside` bytes behind the address, or into a record in registers. */
 struct path {
+	const struct fxt_argument_place *place;
 	struct fxt_planned_value *value;
 	bool is_address;
 	int64_t inside;
 };
+
+/* Takes the value from its register; a record may have two. */
+static void path_take(struct path *p)
+{
+	const bool is_second = p->inside >= 8;
+
+	p->value->source = p->inside < 16 ? p->place->words[is_second].source : FXT_VALUE_NOWHERE;
+	p->value->number = p->place->words[is_second].number;
+	p->value->shift = (uint8_t)(p->inside % 8 * 8);
+	p->inside = 0;
+}
 
 /* Loads what is at the address. False: it takes too many steps. */
 static bool path_load(struct path *p)
 {
 	struct fxt_planned_value *v = p->value;
 
-	if (!p->is_address)
+	if (!p->is_address) {
+		if (!v->steps)
+			path_take(p);
 		return true;
+	}
 	if (v->steps == FXT_PLANNED_STEPS || p->inside != (int32_t)p->inside)
 		return false;
 	v->offsets[v->steps++] = (int32_t)p->inside;
@@ -83,8 +98,7 @@ static bool path_follow(struct path *p, const char **text, Dwarf_Die *type, int 
 		*tag = fxt_type_of(type, &target);
 		p->is_address = true;
 	}
-	if (!fxt_type_is_record(*tag) || !p->is_address ||
-	        !path_find_member(&target, name, bytes, &member, &inside, 0))
+	if (!fxt_type_is_record(*tag) || !path_find_member(&target, name, bytes, &member, &inside, 0))
 		return false;
 	p->inside += inside;
 	*tag = fxt_type_of(&member, type);
@@ -125,17 +139,16 @@ static bool path_end(struct path *p, Dwarf_Die *type, int tag)
 	return path_load(p);
 }
 
-bool fxt_argument_value(const struct fxt_parameter_place *place, Dwarf_Die *parameter, const char *path,
+bool fxt_argument_value(const struct fxt_argument_place *place, Dwarf_Die *parameter, const char *path,
         struct fxt_planned_value *value, Dwarf_Die *type)
 {
-	struct path p = {value, place->is_address, place->inside};
+	struct path p = {place, value, place->is_address, place->inside};
 	int tag = fxt_type_of(parameter, type);
 
-	value->source = place->source;
-	value->number = place->number;
+	value->source = place->words[0].source;
+	value->number = place->words[0].number;
 	value->offset = place->offset;
 	while (*path) {
-		/* A record in a register has no address, but its members are named right. */
 		if (!path_follow(&p, &path, type, &tag)) {
 			value->source = FXT_VALUE_NOWHERE;
 			return false;

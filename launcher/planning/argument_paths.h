@@ -7,17 +7,7 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
-#include "writer/shared/argument_plan.h"
-
-/* The place of a parameter. */
-struct fxt_parameter_place {
-	uint8_t source; /* enum fxt_value_source */
-	uint8_t number;
-	int32_t offset;
-	bool is_address; /* the source has an address, and the parameter lies `inside` bytes
-	                  * behind it */
-	int32_t inside;
-};
+#include "argument_places.h"
 
 /*
  * Makes the value of a parameter, or of the member that `path` names. `path` begins behind
@@ -25,7 +15,7 @@ struct fxt_parameter_place {
  * of the value in `type`. If the value cannot be shown, its source is FXT_VALUE_NOWHERE.
  * False: there is no such member.
  */
-bool fxt_argument_value(const struct fxt_parameter_place *place, Dwarf_Die *parameter, const char *path,
+bool fxt_argument_value(const struct fxt_argument_place *place, Dwarf_Die *parameter, const char *path,
         struct fxt_planned_value *value, Dwarf_Die *type);
 
 #endif

@@ -321,45 +321,58 @@ struct fxt_argument_registers fxt_registers_begin(Dwarf_Die *result, int tag)
 	return registers;
 }
 
-void fxt_registers_take(struct fxt_argument_registers *registers, Dwarf_Die *type, int tag,
-        struct fxt_planned_value *value, bool *by_address)
+/* The place on the stack of an argument of that many bytes. */
+static struct fxt_argument_place registers_take_stack(
+        struct fxt_argument_registers *registers, Dwarf_Die *type, int tag, uint64_t bytes)
 {
+	struct fxt_argument_place place = {.is_address = true};
+
+	if (tag == DW_TAG_base_type && bytes == 16)
+		registers->stack = (registers->stack + 15) & ~UINT64_C(15);
+	else if (fxt_type_is_record(tag) && class_is_wide(type, tag, 0))
+		registers->is_certain = false;
+	if (registers->is_certain)
+		place.words[0].source = FXT_VALUE_STACK;
+	place.offset = (int32_t)registers->stack;
+	registers->stack += (bytes + 7) & ~UINT64_C(7);
+	if (registers->stack > 1 << 20)
+		registers->is_certain = false;
+	return place;
+}
+
+struct fxt_argument_place fxt_registers_take(
+        struct fxt_argument_registers *registers, Dwarf_Die *type, int tag)
+{
+	struct fxt_argument_place place = {0};
 	enum abi_class words[2];
 	unsigned general = 0, vector = 0;
-	uint64_t bytes = tag ? fxt_type_bytes(type) : 0;
 
-	class_of(type, tag, words, by_address);
-	value->source = FXT_VALUE_NOWHERE;
+	class_of(type, tag, words, &place.is_address);
 	if (words[0] == CLASS_UNKNOWN)
 		registers->is_certain = false;
 	if (!registers->is_certain)
-		return;
+		return place;
 	for (unsigned i = 0; i < 2; i++) {
 		general += words[i] == CLASS_GENERAL;
 		vector += words[i] == CLASS_VECTOR;
 	}
-	if (*by_address)
-		bytes = 8;
 	if (words[0] == CLASS_MEMORY || registers->general + general > ARCH_ARGUMENT_REGISTERS ||
 	        registers->vector + vector > VECTOR) {
-		if (tag == DW_TAG_base_type && bytes == 16)
-			registers->stack = (registers->stack + 15) & ~UINT64_C(15);
-		else if (fxt_type_is_record(tag) && !*by_address && class_is_wide(type, tag, 0))
-			registers->is_certain = false;
-		value->source = registers->is_certain ? FXT_VALUE_STACK : FXT_VALUE_NOWHERE;
-		value->offset = (int32_t)registers->stack;
-		registers->stack += (bytes + 7) & ~UINT64_C(7);
-		if (registers->stack > 1 << 20)
-			registers->is_certain = false;
-		return;
+		if (!place.is_address)
+			return registers_take_stack(registers, type, tag, fxt_type_bytes(type));
+		registers->stack += 8; /* the address of an address is of no use */
+		return place;
 	}
-	if (general + vector == 1) {
-		value->source = general ? FXT_VALUE_GENERAL : FXT_VALUE_VECTOR;
-		value->number =
-		        (uint8_t)(general ? arch_argument_register(registers->general) : registers->vector);
+	for (unsigned i = 0; i < 2; i++) {
+		if (words[i] == CLASS_GENERAL) {
+			place.words[i].source = FXT_VALUE_GENERAL;
+			place.words[i].number = arch_argument_register(registers->general++);
+		} else if (words[i] == CLASS_VECTOR) {
+			place.words[i].source = FXT_VALUE_VECTOR;
+			place.words[i].number = (uint8_t)registers->vector++;
+		}
 	}
-	registers->general += general;
-	registers->vector += vector;
+	return place;
 }
 
 void fxt_result_place(Dwarf_Die *type, int tag, struct fxt_planned_value *value)

@@ -23,6 +23,18 @@ bool fxt_type_is_record(int tag);
  * as "?". */
 bool fxt_type_is_shown(Dwarf_Die *type, int tag, struct fxt_planned_value *value);
 
+/* The place of an argument. */
+struct fxt_argument_place {
+	struct {
+		uint8_t source; /* enum fxt_value_source */
+		uint8_t number;
+	} words[2]; /* the second one is that of a record in two registers */
+	int32_t offset;
+	bool is_address; /* the source has an address, and the argument lies `inside` bytes
+	                  * behind it */
+	int32_t inside;
+};
+
 /* The registers and the stack that the arguments so far take. */
 struct fxt_argument_registers {
 	unsigned general, vector;
@@ -33,14 +45,10 @@ struct fxt_argument_registers {
 /* Begins a function's list of arguments, by the type of its result. `tag` 0: void. */
 struct fxt_argument_registers fxt_registers_begin(Dwarf_Die *result, int tag);
 
-/*
- * Takes the registers of the next argument, which has that type. Sets the value's source,
- * number and offset. FXT_VALUE_NOWHERE: it is in several registers, or its place is not
- * certain. FXT_VALUE_STACK: it lies at that place. Sets `by_address` if the argument is
- * passed by address.
- */
-void fxt_registers_take(struct fxt_argument_registers *registers, Dwarf_Die *type, int tag,
-        struct fxt_planned_value *value, bool *by_address);
+/* Takes the registers of the next argument, which has that type. Returns its place, from
+ * FXT_VALUE_NOWHERE if that is not certain. */
+struct fxt_argument_place fxt_registers_take(
+        struct fxt_argument_registers *registers, Dwarf_Die *type, int tag);
 
 /* Sets the value's source and number for a result of that type. */
 void fxt_result_place(Dwarf_Die *type, int tag, struct fxt_planned_value *value);

@@ -37,13 +37,14 @@ arguments()
 
 entries=-fpatchable-function-entry=5
 chosen='add,narrow,greet,mix,halve,paint,many,spread,make,give,nothing'
-members='handle:r->path,handle:r->inner.name,handle:r->inner.weight,handle:r->color,handle:r->next->id'
+places=locate:s.x,locate:s.y,locate:s.id,locate:s.is_set,locate:s.weight,locate:n.kind,locate:n.color
+members=$places,'locate:n.request->path,locate:p.second,locate:last.first,handle:r->path,handle:r->inner.name,handle:r->inner.weight,handle:r->color,handle:r->next->id'
 
 @test "arguments and results are those that the program prints: each type, from either compiler, with and without optimization" {
 	for by in gcc clang; do
 		for level in -O0 -O2; do
 			with $by values.c $level $entries
-			recorded --args="$chosen,$members" --returns="$chosen,handle"
+			recorded --args="$chosen,$members" --returns="$chosen,handle,locate"
 			diff truth <(arguments | grep -v -e '^"main"' -e '^"say"')
 		done
 	done
@@ -51,7 +52,7 @@ members='handle:r->path,handle:r->inner.name,handle:r->inner.weight,handle:r->co
 
 @test "arguments of a program as it is: --patch" {
 	with gcc values.c -O1
-	recorded --patch --args="$chosen,$members" --returns="$chosen,handle"
+	recorded --patch --args="$chosen,$members" --returns="$chosen,handle,locate"
 	diff truth <(arguments | grep -v -e '^"main"' -e '^"say"' -e '^"_')
 }
 
@@ -98,9 +99,11 @@ members='handle:r->path,handle:r->inner.name,handle:r->inner.weight,handle:r->co
 }
 
 @test "C++: methods, references, std::string, exceptions" {
-	with g++ objects.cc -O1 $entries
-	recorded --args='shop::*' --returns='shop::*'
-	diff truth <(arguments | grep '^"shop::' | sed 's/\[abi:cxx11\]//')
+	for by in g++ clang++; do
+		with $by objects.cc -O1 -std=c++17 $entries
+		recorded --args='shop::*,*shop::add*' --returns='shop::*,*shop::add*'
+		diff truth <(arguments | grep -e '^"shop::' -e ' shop::' | sed 's/\[abi:cxx11\]//')
+	done
 }
 
 @test "by hand, as for uftrace, of a stripped program; the C library's functions need no debug information" {

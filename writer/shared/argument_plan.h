@@ -28,11 +28,12 @@ enum {
 
 /* The source of a value. */
 enum fxt_value_source {
-	FXT_VALUE_NOWHERE, /* it is not known: "?" */
-	FXT_VALUE_GENERAL, /* a general register, by its number in DWARF */
-	FXT_VALUE_VECTOR,  /* a vector register, by its number from 0 */
-	FXT_VALUE_STACK,   /* an address, `offset` bytes above the end of the return
+	FXT_VALUE_NOWHERE,  /* it is not known: "?" */
+	FXT_VALUE_GENERAL,  /* a general register, by its number in DWARF */
+	FXT_VALUE_VECTOR,   /* a vector register, by its number from 0 */
+	FXT_VALUE_STACK,    /* an address, `offset` bytes above the end of the return
 	                    * address */
+	FXT_VALUE_CONSTANT, /* it is `offset` in all calls */
 };
 
 enum fxt_value_type {
@@ -51,12 +52,13 @@ struct fxt_planned_value {
 	uint32_t name; /* offset in the texts */
 	uint32_t enumerator;
 	uint32_t enumerators;
-	int32_t offset; /* for FXT_VALUE_STACK */
+	int32_t offset; /* for FXT_VALUE_STACK and FXT_VALUE_CONSTANT */
 	uint8_t source; /* enum fxt_value_source */
 	uint8_t number; /* of the register */
 	uint8_t type;   /* enum fxt_value_type */
 	uint8_t bytes;  /* of the value: 1, 2, 4 or 8 */
 	uint8_t is_result;
+	uint8_t shift;  /* the bits of the register below the value */
 	uint8_t steps;  /* the number of loads: each takes the value so far as an address */
 	uint16_t limit; /* for FXT_VALUE_TEXT: the bytes of its array; 0: it is in none */
 	int32_t offsets[FXT_PLANNED_STEPS]; /* each load adds its own to the address
@@ -122,7 +124,8 @@ static inline bool fxt_argument_plan_is_whole(const struct fxt_argument_plan *pl
 
 		if (v->name >= plan->text_bytes || v->enumerator > plan->enumerators ||
 		        v->enumerators > plan->enumerators - v->enumerator || v->number > 16 ||
-		        v->type >= FXT_VALUE_TYPES || v->bytes > 8 || v->steps > FXT_PLANNED_STEPS)
+		        v->type >= FXT_VALUE_TYPES || v->bytes > 8 || v->steps > FXT_PLANNED_STEPS ||
+		        v->shift > 56)
 			return false;
 	}
 	for (uint32_t i = 0; i < plan->enumerators; i++)

@@ -41,6 +41,22 @@ APART std::string join(std::string a, std::string b)
 	return a + b;
 }
 
+/* gcc gives the parameters of a pack no names. */
+#ifdef __clang__
+#define PART "parts"
+#else
+#define PART "?"
+#endif
+
+template <typename... Parts> APART int add(Parts... parts)
+{
+	int sum = (parts + ...);
+
+	say("\"int shop::add<int, int>(int, int)\" {" PART "=int32:%d, " PART "=int32:%d, return=int32:%d}\n",
+	        parts..., sum);
+	return sum;
+}
+
 } // namespace shop
 
 int main()
@@ -49,6 +65,7 @@ int main()
 
 	order.total(3, "short");
 	order.total(-3, std::string(100, 'n'));
+	shop::add(1, 2);
 	shop::join("left and ", std::string(40, 'r'));
 	for (int i = 0; i < 3; i++) {
 		try {

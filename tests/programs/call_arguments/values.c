@@ -25,6 +25,19 @@ struct pair {
 	long first, second;
 };
 
+struct spot {
+	float x, y;
+	short id;
+	bool is_set;
+	int weight;
+};
+
+struct named {
+	signed char kind;
+	enum color color;
+	const struct request *request;
+};
+
 APART int add(int a, long b)
 {
 	int sum = a + (int)b;
@@ -96,6 +109,17 @@ APART long spread(struct pair p, int a, struct request r, int b)
 	return p.first + p.second + r.id;
 }
 
+/* Structures in one register of each kind, and in two. The last one has no register left. */
+APART int locate(struct spot s, struct named n, struct pair p, struct pair last)
+{
+	say("\"locate\" {s.x=double:%g, s.y=double:%g, s.id=int32:%d, s.is_set=%s, s.weight=int32:%d, "
+	    "n.kind=int32:%d, n.color=\"BLUE\", n.request->path=\"%s\", p.second=int64:%ld, "
+	    "last.first=int64:%ld, return=int32:%d}\n",
+	        (double)s.x, (double)s.y, s.id, s.is_set ? "true" : "false", s.weight, n.kind,
+	        n.request->path, p.second, last.first, s.id);
+	return s.id;
+}
+
 APART struct request make(int id)
 {
 	struct request made = {.id = id};
@@ -150,6 +174,8 @@ int main(void)
 	paint((enum color)77);
 	many(1, 2, 3, 4, 5, 6, 7, "eight", -9, 9.5);
 	spread(pair, 11, first, 12);
+	locate((struct spot){1.5f, -2.25f, -7, true, 1 << 30}, (struct named){-3, BLUE, &first}, pair,
+	        (struct pair){-5, 6});
 	make(5);
 	handle(&first);
 	give(page);
