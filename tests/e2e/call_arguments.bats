@@ -50,6 +50,17 @@ members=$places,'locate:n.request->path,locate:p.second,locate:last.first,handle
 	done
 }
 
+@test "arguments are those that gdb sees at each function's first instruction" {
+	local by
+
+	command -v gdb >/dev/null && gdb -nx -batch -ex "python 1" >python 2>&1 && [ ! -s python ] || skip "no gdb with Python"
+	for by in gcc clang; do
+		with $by values.c -O2
+		PERCENT=100 "$root/tests/arguments-gdb" "$build" ./program 3>truth >compared
+		grep -E "^program: 1[0-9] functions, [23][0-9] values known to gdb: [0-9]+ equal" compared
+	done
+}
+
 @test "arguments of a program as it is: --patch" {
 	with gcc values.c -O1
 	recorded --patch --args="$chosen,$members" --returns="$chosen,handle,locate"
