@@ -91,13 +91,16 @@ static bool glob_matches_path(const char *pattern, const char *path)
 	return path;
 }
 
-bool agent_import_is_chosen(const char *patterns, const char *name, const char *path)
+uint64_t agent_import_chosen_by(const char *patterns, const char *name, const char *path)
 {
-	bool is_chosen = !*patterns;
+	uint64_t chosen_by = !*patterns;
 
-	for (; *patterns && !is_chosen; patterns += strlen(patterns) + 1)
-		is_chosen = strncmp(patterns, MODULE, strlen(MODULE)) == 0
-		                    ? glob_matches_path(patterns + strlen(MODULE), path)
-		                    : glob_matches(patterns, name);
-	return is_chosen;
+	for (unsigned i = 0; *patterns; patterns += strlen(patterns) + 1, i += i < 63) {
+		bool matches = strncmp(patterns, MODULE, strlen(MODULE)) == 0
+		                       ? glob_matches_path(patterns + strlen(MODULE), path)
+		                       : glob_matches(patterns, name);
+
+		chosen_by |= (uint64_t)matches << i;
+	}
+	return chosen_by;
 }

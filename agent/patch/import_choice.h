@@ -6,15 +6,17 @@
 #define FXT_AGENT_IMPORT_CHOICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether a function of that name may be called through a thunk. */
 bool agent_import_is_possible(const char *name);
 
 /*
- * Whether one of the patterns chooses the function, by its name or by the file that it is
- * in. A pattern is a name with *, ? and [...], or module: and the same for a file. Each is
- * ended by a zero, the last one by two; no pattern chooses all.
+ * Returns the patterns that choose the function, by its name or by the file that it is in,
+ * as in library_calls_matched (writer/shared/control.h); 0: none does. A pattern is a name
+ * with *, ? and [...], or module: and the same for a file. Each is ended by a zero, the last
+ * one by two; no pattern chooses all.
  */
-bool agent_import_is_chosen(const char *patterns, const char *name, const char *path);
+uint64_t agent_import_chosen_by(const char *patterns, const char *name, const char *path);
 
 #endif

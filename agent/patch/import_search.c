@@ -91,16 +91,19 @@ static bool target_is_special(
 }
 
 static bool import_find_target(const struct agent_module_tables *module, const struct agent_import *import,
-        const char *patterns, struct agent_import_target *target)
+        const char *patterns, uint64_t *matched, struct agent_import_target *target)
 {
 	struct agent_module_tables owner, definer;
+	uint64_t chosen_by;
 
-	return agent_import_is_possible(import->name) && target_find_body(module, import, target) &&
-	       module_find(target->body, &owner) && agent_module_is_code(target->body) &&
-	       target_find_function(import, &owner, target, &definer) &&
-	       !agent_path_is_of(definer.path, no_targets) &&
-	       agent_import_is_chosen(patterns, import->name, definer.path) &&
-	       !target_is_special(&owner, target);
+	if (!agent_import_is_possible(import->name) || !target_find_body(module, import, target) ||
+	        !module_find(target->body, &owner) || !agent_module_is_code(target->body) ||
+	        !target_find_function(import, &owner, target, &definer) ||
+	        agent_path_is_of(definer.path, no_targets))
+		return false;
+	chosen_by = agent_import_chosen_by(patterns, import->name, definer.path);
+	*matched |= chosen_by;
+	return chosen_by && !target_is_special(&owner, target);
 }
 
 /* ---- how code uses slots ---- */
@@ -183,16 +186,16 @@ bool agent_import_is_only_called(const struct agent_module_tables *module, uint6
 
 /* Imports for calls come first: they are in a table of relocations of their own. */
 uint32_t agent_import_search(const struct agent_module_tables *module, const struct agent_import *imports,
-        uint32_t count, const char *patterns, struct agent_import_target *targets)
+        uint32_t count, const char *patterns, uint64_t *matched, struct agent_import_target *targets)
 {
 	uint32_t found = 0, i = 0;
 
 	for (; i < count && imports[i].is_for_calls; i++)
-		found += import_find_target(module, &imports[i], patterns, &targets[found]);
+		found += import_find_target(module, &imports[i], patterns, matched, &targets[found]);
 	uint32_t others = 0;
 
 	for (; i < count; i++)
-		others += !imports[i].is_for_calls &&
-		          import_find_target(module, &imports[i], patterns, &targets[found + others]);
+		others += !imports[i].is_for_calls && import_find_target(module, &imports[i], patterns,
+		                                              matched, &targets[found + others]);
 	return found + targets_keep_called(module, targets + found, others);
 }

@@ -25,9 +25,10 @@ struct agent_import_target {
 };
 
 /* Finds them among the module's imports. Returns how many there are; `targets` has room for
- * as many as there are imports. Under the engine's lock. */
+ * as many as there are imports. Adds to `matched` the patterns that choose an import
+ * (import_choice.h). Under the engine's lock. */
 uint32_t agent_import_search(const struct agent_module_tables *module, const struct agent_import *imports,
-        uint32_t count, const char *patterns, struct agent_import_target *targets);
+        uint32_t count, const char *patterns, uint64_t *matched, struct agent_import_target *targets);
 
 /* Whether calls and jumps are all that the module's code does with a slot. */
 bool agent_import_is_only_called(const struct agent_module_tables *module, uint64_t slot);

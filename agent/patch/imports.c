@@ -235,11 +235,14 @@ static const char *imports_examine(
 {
 	struct agent_import *found = (struct agent_import *)scratch;
 	struct agent_import_target *targets = (struct agent_import_target *)(found + count);
+	struct fxt_control *control = agent_engine.control;
 	const char *why = NULL;
+	uint64_t matched = 0;
 	int kept;
 
 	count = agent_imports_find(module->base, dynamic, false, found, count);
-	count = agent_import_search(module, found, count, agent_engine.control->library_calls, targets);
+	count = agent_import_search(module, found, count, control->library_calls, &matched, targets);
+	store_relaxed(&control->library_calls_matched, control->library_calls_matched | matched);
 	if (!count)
 		return NULL;
 	if (!agent_code_open_for_now(&kept))

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "agent/base/self.h"
 #include "agent/hook/argument_plans.h"
 #include "agent/hook/returns.h"
 #include "agent/hook/thunks.h"
@@ -57,8 +58,11 @@ static struct agent_thunk_block *blocks_find_free(void)
 /* Makes the thunk for an address. */
 static struct agent_thunk block_thunk(uint64_t address, struct agent_thunk_target to)
 {
-	return agent_thunk_for(
-	        address, to.body, to.function, &thunk_code, agent_arguments_planned(to.function).call);
+	bool has_arguments = agent_arguments_planned(to.function).call;
+
+	if (has_arguments)
+		add_relaxed(&agent_engine.control->thunks_with_arguments, 1);
+	return agent_thunk_for(address, to.body, to.function, &thunk_code, has_arguments);
 }
 
 /* Writes the block's pages by way of `scratch`. */

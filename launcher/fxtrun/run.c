@@ -40,6 +40,16 @@ typedef char error_buffer[2 * PATH_MAX + 256];
 
 /* ---- the trace ---- */
 
+/* A pattern without a match may be a mistake. The control memory tells the first 63 apart. */
+static void run_say_library_calls(const struct fxt_run *run)
+{
+	const char *pattern = run->options.library_patterns.patterns;
+
+	for (unsigned i = 0; i < 63 && *pattern; i++, pattern += strlen(pattern) + 1)
+		if (run->totals.processes > 0 && !(run->totals.library_calls_matched >> i & 1))
+			fxt_say("--library-calls=%s matches no function that the programs import", pattern);
+}
+
 /* A name that matches no event may be misspelt. */
 static void run_say_unknown_categories(
         const struct fxt_categories *categories, const struct fxt_program_categories *programs)
@@ -155,7 +165,8 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	trace.summary = run->summary;
 	fxt_say("%s", run->summary);
 	fxt_plans_end(&run->session.plans);
-	fxt_plans_say(&run->session.plans, &run->options);
+	fxt_plans_say(&run->session.plans, &run->options, run->totals.thunks_with_arguments);
+	run_say_library_calls(run);
 	if (run->options.patch && run->options.no_patch)
 		fxt_say("--patch: no functions are recorded: --no-patch leaves the programs' code as it is");
 	if (run->options.usdt_count && run->options.no_patch)

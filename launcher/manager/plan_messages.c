@@ -82,7 +82,7 @@ static bool plans_asked(const struct fxt_plans *plans, enum fxt_plan_kind kind)
 }
 
 /* Items of --args and --returns that lead to nothing are probably mistakes. */
-static void plans_say_arguments(const struct fxt_plans *plans)
+static void plans_say_arguments(const struct fxt_plans *plans, bool may_be_recorded)
 {
 	for (const struct fxt_argument_request *r = plans->requests.list;
 	        plans_asked(plans, FXT_PLAN_ARGUMENTS) && r < plans->requests.list + plans->requests.count;
@@ -93,6 +93,11 @@ static void plans_say_arguments(const struct fxt_plans *plans)
 			fxt_say("%s=%s: no debug information has the types of these functions; compile "
 			        "with -g, or name the types: %s@arg1/i32,retval/s",
 			        option, r->pattern, r->pattern);
+		else if (r->has_matched && !may_be_recorded)
+			fxt_say("%s=%s: nothing is recorded of these functions' arguments: they need "
+			        "prepared entries (-fpatchable-function-entry=5) or --patch, and those "
+			        "of libraries --library-calls",
+			        option, r->pattern);
 		if (r->has_matched)
 			continue;
 		fxt_say(*r->near ? "%s=%s matches no function of the programs; is it %s?"
@@ -123,7 +128,8 @@ static void plans_say_patterns(const struct fxt_plans *plans, const char *patter
 	}
 }
 
-void fxt_plans_say(const struct fxt_plans *plans, const struct fxt_options *options)
+void fxt_plans_say(
+        const struct fxt_plans *plans, const struct fxt_options *options, uint64_t thunks_with_arguments)
 {
 	char reasons[512] = "", name[64];
 	uint32_t count = 0, left_out[FXT_PLAN_OBSTACLES] = {0}, sum = 0;
@@ -131,7 +137,8 @@ void fxt_plans_say(const struct fxt_plans *plans, const struct fxt_options *opti
 	const char *one = "";
 
 	plans_say_probes(plans, options);
-	plans_say_arguments(plans);
+	/* With --patch, the last line says what is left out. */
+	plans_say_arguments(plans, thunks_with_arguments > 0 || options->patch);
 	plans_say_patterns(plans, options->no_patch ? NULL : options->patch);
 	for (const struct fxt_planned_file *f = plans->files; f < plans->files + plans->count; f++) {
 		if (!f->can_be_planned || f->kind != FXT_PLAN_PATCHES)

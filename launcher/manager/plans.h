@@ -63,8 +63,10 @@ void fxt_plans_answer(struct fxt_plans *plans, int connection, pid_t pid,
 void fxt_plans_end(struct fxt_plans *plans);
 
 /* Writes a line if functions are not recorded: how many, and why. Also one for each pattern
- * of --args, --returns, --usdt and --patch without a match. After the end. */
-void fxt_plans_say(const struct fxt_plans *plans, const struct fxt_options *options);
+ * of --args, --returns, --usdt and --patch without a match, or, if no thunk records
+ * arguments, without an effect. After the end. */
+void fxt_plans_say(
+        const struct fxt_plans *plans, const struct fxt_options *options, uint64_t thunks_with_arguments);
 
 /* Ends the thread, and frees all. */
 void fxt_plans_close(struct fxt_plans *plans);

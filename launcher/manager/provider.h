@@ -159,6 +159,8 @@ struct fxt_provider {
 	uint64_t triggers_taken[FXT_TRIGGERS];
 	/* time at which its first thread began, as it states itself; 0 = none began */
 	uint64_t first_ticks;
+	/* as in the control memory, at the end */
+	uint64_t library_calls_matched, thunks_with_arguments;
 	uint64_t stopped_ticks; /* time of the latest STOPPED */
 	/* The records saved ahead from the buffer that it fills now (ahead.h). */
 	bool is_ahead;         /* something was saved ahead */

@@ -204,6 +204,8 @@ void fxt_results_save_rest(struct fxt_provider *p)
 	enum fxt_provider_state state = fxt_provider_state(p);
 
 	p->first_ticks = load_relaxed(&fxt_control_slot(p->memory.control, 0)->began);
+	p->library_calls_matched = load_relaxed(&p->memory.control->library_calls_matched);
+	p->thunks_with_arguments = load_relaxed(&p->memory.control->thunks_with_arguments);
 	if (p->ending == FXT_STILL_RUNNING)
 		p->ending = results_await_quiet(p);
 	if (p->ending == FXT_ENDED_BY_SIGNAL)

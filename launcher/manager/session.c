@@ -326,6 +326,8 @@ void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *
 	fxt_totals_add(totals, &p->collector);
 	totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
 	totals->noise += p->records.noise * (double)p->collector.copy.events;
+	totals->library_calls_matched |= p->library_calls_matched;
+	totals->thunks_with_arguments += p->thunks_with_arguments;
 	totals->incomplete |= p->incomplete;
 	totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
 	if (p->signal) /* known only for the program itself */

@@ -54,6 +54,8 @@ struct fxt_totals {
 	/* share of the events that fxt suggest would have excluded, estimated from a
 	 * sample */
 	double noise;
+	/* as in the control memory, of all processes */
+	uint64_t library_calls_matched, thunks_with_arguments;
 	bool trace_is_lost;       /* nothing readable was left of the file */
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint64_t max_bytes;       /* the bound of the archive that ended the recording; 0: none

@@ -215,3 +215,17 @@ members=$places,'locate:n.request->path,locate:p.second,locate:last.first,handle
 	recorded --args=add
 	[ "$(grep -c 'fxtrun: --args=add: no debug information has the types' errors)" = 1 ]
 }
+
+@test "arguments of functions that have no room for it are not recorded, and fxtrun says so" {
+	with gcc values.c -O1 -finstrument-functions
+	recorded --args=add,gret --returns=nothing
+	[ "$(arguments | grep -c '^"add"$')" = 2 ]
+	diff <(grep -e '--args' -e '--returns' errors) - <<-'END'
+		fxtrun: --args=add: nothing is recorded of these functions' arguments: they need prepared entries (-fpatchable-function-entry=5) or --patch, and those of libraries --library-calls
+		fxtrun: --args=gret matches no function of the programs; is it greet?
+		fxtrun: --returns=nothing: nothing is recorded of these functions' arguments: they need prepared entries (-fpatchable-function-entry=5) or --patch, and those of libraries --library-calls
+	END
+	with gcc values.c -O1 $entries
+	recorded --args=add
+	fails grep 'nothing is recorded' errors
+}

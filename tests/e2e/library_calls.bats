@@ -206,7 +206,12 @@ sums()
 	[ "$(chosen --library-calls=strtold --library-calls=module:libcounted.so --exclude='c*,' --exclude='/^(count|makes_|leaf)/')" \
 		= "adds 360,calls_back 362,chosen 360,strtold 360,widens 360," ]
 	[ "$(chosen --library-calls --include=chosen)" = "chosen 360," ]
-	[ "$(chosen --library-calls=no_such_function)" = "" ]
+	fails grep 'matches no' errors
+	[ "$(chosen --library-calls=no_such_function --library-calls=lea? --library-calls=leaf --library-calls=module:libnone*)" = "leaf 360," ]
+	diff <(grep 'matches no' errors) - <<-'END'
+		fxtrun: --library-calls=no_such_function matches no function that the programs import
+		fxtrun: --library-calls=module:libnone* matches no function that the programs import
+	END
 	fails 2 "--library-calls=/x/: " fxtrun --library-calls=/x/ true
 	fails 2 "--library-calls=file:x: " fxtrun --library-calls=file:x true
 }

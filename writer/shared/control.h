@@ -352,6 +352,11 @@ struct fxt_control {
 	/* Written by the manager before the hand-over: patterns (fxtrun --library-calls),
 	 * each ended by a zero, the last one by two. */
 	char library_calls[FXT_LIBRARY_CALLS_BYTES];
+	/* those that match an imported function, a bit each; the last bit is of all behind
+	 * the 63rd. The agent adds to them as modules are loaded */
+	uint64_t library_calls_matched;
+	/* how many thunks the agent has made that record arguments or results */
+	uint64_t thunks_with_arguments;
 };
 _Static_assert(sizeof(struct fxt_control) <= FXT_CONTROL_PAGE_BYTES, "the control block is one page");
 _Static_assert(sizeof(struct fxt_program_category) == FXT_PROGRAM_CATEGORY_BYTES, "");
