@@ -54,6 +54,9 @@ struct agent_self {
 	uint64_t stack_low;               /* lowest address of the thread's own stack */
 	uint64_t stack_bytes;             /* 0: unknown, then all addresses count as on it */
 	uint64_t stack_end;               /* its lowest usable address; below lie guard pages */
+	/* of a part of its stack, the one that it used last (agent/hook/returns.h); NULL:
+	 * none yet */
+	struct agent_returns *returns;
 	/* for handlers inside a hook; NULL until there was one */
 	struct fxt_thread_writer *nested;
 	/* the latest two that were set, the present one first */

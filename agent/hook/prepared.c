@@ -83,6 +83,9 @@ __asm__(
 extern HIDDEN const uint8_t agent_prepared_enter[], agent_prepared_leave[], agent_arguments_enter[],
         agent_arguments_leave[];
 
+bool agent_prepared_begin(uint64_t *place, uint64_t entered) __attribute__((used));
+void agent_prepared_end(uint64_t *place) __attribute__((used));
+
 /* A call by a tail jump: the thunk of the function that jumped stays where it is. */
 static __attribute__((noinline)) bool prepared_begin_by_jump(const uint64_t *place, uint64_t function)
 {
@@ -100,28 +103,27 @@ static __attribute__((noinline)) bool prepared_begin_by_jump(const uint64_t *pla
 	return false;
 }
 
-/* The first call at its place of the stack. */
-static __attribute__((noinline)) bool prepared_begin_at_new_place(const uint64_t *place, uint64_t function)
+/* Another leaf than the one that the thread used last has the place. */
+static __attribute__((noinline)) bool prepared_begin_elsewhere(uint64_t *place, uint64_t entered)
 {
 	uint64_t at = (uint64_t)(uintptr_t)place;
-	struct agent_return *entry = agent_return_make(at);
+	struct agent_returns *leaf = agent_returns_of(at);
 
-	if (!entry) {
+	if (leaf) {
+		agent_returns_use(leaf, at);
+	} else if (!agent_returns_make(at)) {
 		if (agent_records_calls())
 			add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return false;
 	}
-	entry->address = *place;
-	entry->function = function;
-	agent_hook_enter((void *)(uintptr_t)function, (void *)(uintptr_t)*place, at);
-	return true;
+	return agent_prepared_begin(place, entered);
 }
 
 /*
  * Begins a call of the thunk's function at that place of the stack. True: the table has the
  * return address, and the thunk's is to replace it. False: the return address stays.
  */
-__attribute__((used)) bool agent_prepared_begin(const uint64_t *place, uint64_t entered)
+bool agent_prepared_begin(uint64_t *place, uint64_t entered)
 {
 	const struct agent_thunk *thunk =
 	        (const struct agent_thunk *)(uintptr_t)(entered - AGENT_THUNK_ENTERED);
@@ -132,21 +134,33 @@ __attribute__((used)) bool agent_prepared_begin(const uint64_t *place, uint64_t 
 		return prepared_begin_by_jump(place, function);
 	if (unlikely(load_foldable(&agent_hooks) < AGENT_BY_COUNTER))
 		return false;
-	entry = agent_return_find(at);
+	entry = agent_return_near(at);
 	if (unlikely(!entry))
-		return prepared_begin_at_new_place(place, function);
+		return prepared_begin_elsewhere(place, entered);
 	entry->address = address;
 	entry->function = function;
 	agent_hook_enter((void *)(uintptr_t)function, (void *)(uintptr_t)address, at);
 	return true;
 }
 
-/* Ends the call with a replaced return address at that place. Puts the address back. */
-__attribute__((used)) void agent_prepared_end(uint64_t *place)
+static __attribute__((noinline)) void prepared_end_elsewhere(uint64_t *place)
 {
 	uint64_t at = (uint64_t)(uintptr_t)place;
-	const struct agent_return *entry = agent_return_at(at);
 
+	agent_returns_use(agent_returns_of(at), at);
+	agent_prepared_end(place);
+}
+
+/* Ends the call with a replaced return address at that place. Puts the address back. */
+void agent_prepared_end(uint64_t *place)
+{
+	uint64_t at = (uint64_t)(uintptr_t)place;
+	const struct agent_return *entry = agent_return_near(at);
+
+	if (unlikely(!entry)) {
+		prepared_end_elsewhere(place);
+		return;
+	}
 	*place = entry->address;
 	agent_hook_leave((void *)(uintptr_t)entry->function, at);
 }

@@ -6,8 +6,7 @@
 #include "agent/base/tables.h"
 #include "writer/shared/sys.h"
 
-#define MIDDLE_BYTES (sizeof(struct agent_return *) << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS))
-#define LEAF_BYTES   (sizeof(struct agent_return) << (AGENT_RETURNS_LEAF_BITS - 3))
+#define MIDDLE_BYTES (sizeof(struct agent_returns *) << (AGENT_RETURNS_MIDDLE_BITS - AGENT_RETURNS_LEAF_BITS))
 
 bool agent_returns_prepare(void)
 {
@@ -19,21 +18,23 @@ bool agent_returns_prepare(void)
 	return is_done;
 }
 
-struct agent_return *agent_return_make(uint64_t place)
+bool agent_returns_make(uint64_t place)
 {
 	void **middle;
+	struct agent_returns *leaf;
 
 	if (place >> AGENT_RETURNS_BITS || place % 8)
-		return NULL;
+		return false;
 	middle = agent_table_make((void **)&agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS], MIDDLE_BYTES);
-	if (!middle || !agent_table_make(&middle[agent_return_leaf(place)], LEAF_BYTES))
-		return NULL;
-	return agent_return_find(place);
+	leaf = middle ? agent_table_make(&middle[agent_return_leaf(place)], sizeof(*leaf)) : NULL;
+	if (leaf)
+		agent_returns_use(leaf, place);
+	return leaf;
 }
 
 uint64_t agent_return_address(uint64_t place)
 {
-	const struct agent_return *entry = place % 8 ? NULL : agent_return_find(place);
+	const struct agent_returns *leaf = place % 8 ? NULL : agent_returns_of(place);
 
-	return entry ? entry->address : 0;
+	return leaf ? leaf->entries[agent_return_number(place)].address : 0;
 }

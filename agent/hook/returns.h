@@ -9,6 +9,9 @@
  * switched or interrupted. A list in the order of the calls fails there: a signal handler
  * beside swapcontext() takes an entry of another stack.
  *
+ * Each thread remembers the leaf that it used last. The way down the tables is a chain of
+ * loads, and the processor would wait for its end where a hook reads the clock.
+ *
  * An entry is valid while its place holds the address of a thunk. The call that replaces
  * an address is the only writer of its entry until it returns.
  */
@@ -19,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "agent/base/attributes.h"
+#include "agent/base/self.h"
 #include "writer/shared/atomics.h"
 
 /* prepared.c has these as instructions for unwinders, too. */
@@ -33,8 +37,13 @@ struct agent_return {
 	uint64_t function; /* which it is a call of */
 };
 
+struct agent_returns {
+	struct agent_return entries[1 << (AGENT_RETURNS_LEAF_BITS - 3)];
+	uint64_t part; /* its places, without their lowest AGENT_RETURNS_LEAF_BITS bits */
+};
+
 /* Lies beside the thunks (thunks.c). */
-extern HIDDEN struct agent_return **agent_returns[1 << (AGENT_RETURNS_BITS - AGENT_RETURNS_MIDDLE_BITS)];
+extern HIDDEN struct agent_returns **agent_returns[1 << (AGENT_RETURNS_BITS - AGENT_RETURNS_MIDDLE_BITS)];
 
 /* Lets the table be written to. Before, it is empty. Called before the first thunk is. */
 bool agent_returns_prepare(void);
@@ -52,33 +61,45 @@ static inline uint64_t agent_return_number(uint64_t place)
 	return place % (1 << AGENT_RETURNS_LEAF_BITS) / 8;
 }
 
-/* The entry of a place that has one. */
-static inline struct agent_return *agent_return_at(uint64_t place)
+/* The leaf of a place; NULL: there is none yet. */
+static inline struct agent_returns *agent_returns_of(uint64_t place)
 {
-	return &agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS][agent_return_leaf(place)]
-	                     [agent_return_number(place)];
-}
-
-/* The entry of a place; NULL: there is none yet. */
-static inline struct agent_return *agent_return_find(uint64_t place)
-{
-	struct agent_return **middle, *leaf;
+	struct agent_returns **middle;
 
 	if (unlikely(place >> AGENT_RETURNS_BITS))
 		return NULL;
-	/* Acquire: pairs with the exchange in return_table(). */
+	/* Acquire: pairs with the exchange in agent_table_make(). */
 	middle = load_acquire(&agent_returns[place >> AGENT_RETURNS_MIDDLE_BITS]);
-	if (unlikely(!middle))
-		return NULL;
-	leaf = load_acquire(&middle[agent_return_leaf(place)]);
-	if (unlikely(!leaf))
-		return NULL;
-	return &leaf[agent_return_number(place)];
+	return likely(middle) ? load_acquire(&middle[agent_return_leaf(place)]) : NULL;
 }
 
-/* Finds the entry too, and makes missing tables. NULL: there is no memory, the process may
- * make no system call, or the place is no word of the program's. From any context. */
-COLD struct agent_return *agent_return_make(uint64_t place);
+/* The entry of a place that has one. */
+static inline struct agent_return *agent_return_at(uint64_t place)
+{
+	return &agent_returns_of(place)->entries[agent_return_number(place)];
+}
+
+/* The thread uses this leaf, of that place, from now on. */
+static inline void agent_returns_use(struct agent_returns *leaf, uint64_t place)
+{
+	store_relaxed(&leaf->part, place >> AGENT_RETURNS_LEAF_BITS);
+	store_relaxed(&agent_self.returns, leaf);
+}
+
+/* The entry of a place in the leaf that the thread uses. NULL: it is in another. */
+static inline struct agent_return *agent_return_near(uint64_t place)
+{
+	struct agent_returns *leaf = load_relaxed(&agent_self.returns);
+
+	if (unlikely(!leaf || load_relaxed(&leaf->part) != place >> AGENT_RETURNS_LEAF_BITS))
+		return NULL;
+	return &leaf->entries[agent_return_number(place)];
+}
+
+/* Finds a place's leaf, makes it if there is none, and lets the thread use it from now on.
+ * False: there is no memory, the process may make no system call, or the place is no word
+ * of the program's. From any context. */
+COLD bool agent_returns_make(uint64_t place);
 
 /* The address that a place has there, when a signal handler or a walk comes upon it; 0:
  * none. */

@@ -50,7 +50,7 @@ __asm__(
 	SAVED_CALL(leave_slow_path)
 	SAVED_CALL(leave_mismatched)
 	SAVED_CALL(leave_general)
-	SAVED_CALL(return_make)
+	SAVED_CALL(returns_make)
 	PASSED_CALL(leave_with_arguments)
 	PASSED_CALL(keep_arguments)
 	"agent_passing_vectors:\n"

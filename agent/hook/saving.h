@@ -19,7 +19,7 @@
 #define agent_leave_slow_path      SAVING(leave_slow_path)
 #define agent_leave_mismatched     SAVING(leave_mismatched)
 #define agent_leave_general        SAVING(leave_general)
-#define agent_return_make          SAVING(return_make)
+#define agent_returns_make         SAVING(returns_make)
 #define agent_leave_with_arguments SAVING(leave_with_arguments)
 #define agent_keep_arguments       SAVING(keep_arguments)
 
