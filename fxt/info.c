@@ -44,6 +44,7 @@ struct info {
 	uint64_t first_switch, last_switch; /* of contexts, ns */
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	struct fxt_archive_state state;
+	struct fxt_rotation rotation; /* number 0: the trace is not rotated */
 	struct fxt_cut cut;
 	struct fxt_span cut_options, merged; /* point into the archive */
 	struct fxt_death *deaths;
@@ -144,6 +145,7 @@ static void info_on_record(struct info *info, const struct fxt_record *r)
 	info->kinds[fxt_kind(r->words[0])]++;
 	info->unknown += view.is_unknown;
 	fxt_view_archive_state(&view, &info->state);
+	fxt_view_rotation(&view, &info->rotation);
 	fxt_view_cut(&view, &info->cut, &info->cut_options);
 	if (fxt_span_is(fxt_view_blob_name(&view), FXT_MERGED_BLOB))
 		info->merged = view.blob.data;
@@ -270,6 +272,11 @@ static void info_print_state(const struct info *info)
 		           " record%s; fxtrun --total-size keeps more",
 		        state->processes_dropped, state->processes_dropped == 1 ? "" : "es",
 		        state->records_dropped, fxt_plural(state->records_dropped));
+	if (info->rotation.number > 0)
+		info->tell("file %" PRIu64
+		           " of several (fxtrun --rotate): calls that ended earlier or later are in "
+		           "the others; fxt merge puts them together",
+		        info->rotation.number);
 	if (state->max_bytes > 0)
 		info->tell("ended by fxtrun --max-size: %" PRIu64 " event%s came too late for the file",
 		        state->events_refused, fxt_plural(state->events_refused));

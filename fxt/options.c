@@ -344,6 +344,12 @@ void fxt_print_missing(const struct fxt_scan *scan)
 		fxt_print_note("the trace was recovered after the manager was killed: later context switches "
 		               "and processes are missing");
 	}
+	if (scan->rotation.number > 0)
+		fxt_print_note("file %" PRIu64
+		               " of several (fxtrun --rotate): a call is in the file in which "
+		               "it ended, and calls inside it may be in earlier ones; fxt merge puts them "
+		               "together",
+		        scan->rotation.number);
 	if (scan->state.max_bytes > 0) {
 		fxt_print_note("fxtrun --max-size ended the recording: %" PRIu64
 		               " event%s came too late for the file",

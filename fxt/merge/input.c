@@ -58,6 +58,7 @@ static void input_on_blob(struct input_reader *reader, const struct fxt_view *vi
 	if (fxt_view_anchor(view, &anchor))
 		input_on_anchor(reader->clock, &anchor);
 	fxt_view_archive_state(view, &reader->input->state);
+	fxt_view_rotation(view, &reader->input->rotation);
 	fxt_view_cut(view, &reader->input->cut, &reader->input->cut_options);
 	reader->input->has_profiles |= fxt_span_is(fxt_view_blob_name(view), FXT_HEAP_PROFILE_BLOB);
 }
@@ -191,6 +192,20 @@ static bool input_shares_pids(const struct fxt_merge_clock *clocks, size_t i)
 	return false;
 }
 
+/* Returns the index of the first input of the same session: `i`, unless the trace is
+ * rotated. */
+static size_t input_session(
+        const struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks, size_t i)
+{
+	size_t first = 0;
+
+	while (inputs[i].rotation.session && first < i &&
+	        !(inputs[first].rotation.session == inputs[i].rotation.session &&
+	                fxt_anchors_are_of_one_boot(&clocks[i].first, &clocks[first].first)))
+		first++;
+	return inputs[i].rotation.session ? first : i;
+}
+
 void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks, size_t count)
 {
 	struct fxt_merge_used used = {0};
@@ -200,10 +215,20 @@ void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clo
 		if (inputs[i].cpus > cpus)
 			cpus = inputs[i].cpus;
 	for (size_t i = 0; i < count; i++) {
-		size_t machine = input_machine(clocks, i);
+		size_t first = input_session(inputs, clocks, i);
+
+		if (first < i)
+			fxt_merge_koids_join(&inputs[first].koids, &inputs[i].koids);
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t machine = input_machine(clocks, i), first = input_session(inputs, clocks, i);
 
 		inputs[i].first_cpu = machine < i ? inputs[machine].first_cpu : machines++ * cpus;
-		fxt_merge_koids_settle(&inputs[i].koids, &used, i == 0 || input_shares_pids(clocks, i));
+		if (first < i)
+			fxt_merge_koids_follow(&inputs[i].koids, &inputs[first].koids);
+		else
+			fxt_merge_koids_settle(
+			        &inputs[i].koids, &used, i == 0 || input_shares_pids(clocks, i));
 	}
 	fxt_merge_used_free(&used);
 }

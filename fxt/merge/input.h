@@ -15,8 +15,9 @@ struct fxt_merge_input {
 	struct fxt_archive archive;
 	struct fxt_merge_koids koids;
 	struct fxt_archive_state state;
-	struct fxt_cut cut;          /* cut.what is 0 if the trace is no cut */
-	struct fxt_span cut_options; /* points into the archive */
+	struct fxt_rotation rotation; /* session 0: the trace is not rotated */
+	struct fxt_cut cut;           /* cut.what is 0 if the trace is no cut */
+	struct fxt_span cut_options;  /* points into the archive */
 	struct fxt_fault fault;
 	uint64_t malformed; /* malformed records, which are left out */
 	uint64_t unknown;   /* records of unknown kinds, which are kept as they are */

@@ -78,6 +78,19 @@ void fxt_merge_koids_settle(struct fxt_merge_koids *koids, struct fxt_merge_used
 			fxt_merge_koids_add(&used->koids, koids->items[i].becomes, true);
 }
 
+void fxt_merge_koids_join(struct fxt_merge_koids *earlier, const struct fxt_merge_koids *later)
+{
+	for (size_t i = 0; i < later->count; i++)
+		fxt_merge_koids_add(earlier, later->items[i].koid, later->items[i].is_own);
+}
+
+void fxt_merge_koids_follow(struct fxt_merge_koids *later, const struct fxt_merge_koids *earlier)
+{
+	later->has_changes = earlier->has_changes;
+	for (size_t i = 0; i < later->count; i++)
+		later->items[i].becomes = fxt_merge_koid(earlier, later->items[i].koid);
+}
+
 uint64_t fxt_merge_koid(const struct fxt_merge_koids *koids, uint64_t koid)
 {
 	const struct fxt_merge_koid *found = koids->has_changes ? koids_find(koids, koid) : NULL;

@@ -45,6 +45,12 @@ void fxt_merge_koids_add_flow(struct fxt_merge_koids *koids, uint64_t flow);
  * because it means the process that the other trace describes. */
 void fxt_merge_koids_settle(struct fxt_merge_koids *koids, struct fxt_merge_used *used, bool is_same_space);
 
+/* Two traces are of one session, and a koid means the same in both: adds the later trace's
+ * to the earlier one's, before these are settled, and gives it their new values
+ * afterwards. */
+void fxt_merge_koids_join(struct fxt_merge_koids *earlier, const struct fxt_merge_koids *later);
+void fxt_merge_koids_follow(struct fxt_merge_koids *later, const struct fxt_merge_koids *earlier);
+
 /* Returns the new value of a koid. */
 uint64_t fxt_merge_koid(const struct fxt_merge_koids *koids, uint64_t koid);
 

@@ -173,7 +173,8 @@ static void merge_owned(struct merge *m, const struct fxt_record *r, const struc
 static void merge_blob(struct merge *m, const struct fxt_record *r, const struct fxt_view *view)
 {
 	static const char *const own[] = {FXT_ARCHIVE_STATE_BLOB, FXT_ANCHOR_BLOB, FXT_CUT_BLOB,
-	        FXT_MERGED_BLOB, FXT_HEAP_PROFILE_BLOB, FXT_FUNCTION_TRACK_BLOB, FXT_OPEN_CALLS_BLOB};
+	        FXT_MERGED_BLOB, FXT_HEAP_PROFILE_BLOB, FXT_FUNCTION_TRACK_BLOB, FXT_OPEN_CALLS_BLOB,
+	        FXT_ROTATION_BLOB};
 	struct fxt_span name = fxt_inline_text(view->blob.name);
 	struct fxt_message description = {0};
 

@@ -123,6 +123,7 @@ struct fxt_scan {
 	                                   provider that does not say how many
 	                                   (fxt_tables_uncounted_losses()) */
 	uint64_t records_overwritten;   /* and records that made room for newer ones */
+	struct fxt_rotation rotation;   /* which of several files this is; number 0: of none */
 	struct fxt_archive_state state; /* as the archive reports it; finished if it reports
 	                                   nothing */
 	struct fxt_cut cut;             /* of a trace that is a part: which part; its times

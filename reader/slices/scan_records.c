@@ -137,6 +137,7 @@ void fxt_scan_on_record(struct fxt_scanner *s, const struct fxt_record *r)
 	s->scan->tables.offset = r->offset;
 	fxt_tables_apply(&s->scan->tables, &view);
 	fxt_view_archive_state(&view, &s->scan->state);
+	fxt_view_rotation(&view, &s->scan->rotation);
 	scan_on_cut(s->scan, &view);
 	scan_on_anchor(s->scan, &view);
 	if (view.type == FXT_RECORD_EVENT)

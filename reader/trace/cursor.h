@@ -28,6 +28,7 @@
 #include "archive.h"
 #include "writer/format/anchor.h"
 #include "writer/format/archive_state.h"
+#include "writer/format/rotation.h"
 #include "writer/format/parts.h"
 
 struct fxt_record {
@@ -219,6 +220,17 @@ static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_ancho
 	        view->blob.data.bytes != sizeof(*anchor))
 		return false;
 	memcpy(anchor, view->blob.data.data, sizeof(*anchor));
+	return true;
+}
+
+/* True if a decoded record says which file of a rotated trace this is; *rotation is then
+ * set. */
+static inline bool fxt_view_rotation(const struct fxt_view *view, struct fxt_rotation *rotation)
+{
+	if (!fxt_span_is(fxt_view_blob_name(view), FXT_ROTATION_BLOB) ||
+	        view->blob.data.bytes != sizeof(*rotation))
+		return false;
+	memcpy(rotation, view->blob.data.data, sizeof(*rotation));
 	return true;
 }
 
