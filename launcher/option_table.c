@@ -14,10 +14,16 @@
 #include "launcher/planning/probe_requests.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
+#include "reader/trace/duration.h"
 #include "reader/slices/query_filter.h"
 #include "writer/engine/heap.h"
 
-#define MIB          UINT64_C(1048576)
+#define MIB UINT64_C(1048576)
+
+/* The manager looks at the time every 100 ms. */
+#define FXT_ROTATE_MIN_NS UINT64_C(100000000)
+#define FXT_KEEP_MAX      100000
+
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 #define CATEGORIES_TOO_MANY "may have at most 2048 bytes together, one more counted for each"
@@ -40,6 +46,34 @@ static const char *option_output_file(struct fxt_options *o, const char *value)
 	o->output_file = value;
 	o->keeps_old = false;
 	return fxt_value_trace_file(value);
+}
+
+static const char *option_rotate(struct fxt_options *o, const char *value)
+{
+	uint64_t ns = 0, bytes = 0;
+	bool is_time = fxt_duration_parse(value, &ns) && ns > 0;
+	const char *wrong = is_time ? NULL : fxt_value_size(value, &bytes);
+
+	if (is_time && (ns < FXT_ROTATE_MIN_NS || ns > FXT_TIME_MAX_NS))
+		return "must be at least 100ms";
+	if (wrong && !strpbrk(value, "0123456789"))
+		return "must be a size, such as 100M, or a time with a unit, such as 10min";
+	if (!wrong && is_time)
+		o->rotate.ns = ns;
+	else if (!wrong)
+		o->rotate.bytes = bytes;
+	return wrong;
+}
+
+static const char *option_keep(struct fxt_options *o, const char *value)
+{
+	char *end;
+	unsigned long files = strtoul(value, &end, 10);
+
+	if (*value < '0' || *value > '9' || *end || files < 1 || files > FXT_KEEP_MAX)
+		return "must be a number of files, from 1 to 100000";
+	o->rotate.keep = (uint32_t)files;
+	return NULL;
 }
 
 static const char *option_session(struct fxt_options *o, const char *value)
@@ -655,6 +689,13 @@ const struct fxt_option fxt_option_table[] = {
                 "streaming and oneshot: end the recording when the trace has this size, in MiB or with K, M, "
                 "G; the program runs on [no limit]",
                 .number = fxt_value_size, .member = offsetof(struct fxt_options, max_bytes)},
+        {"rotate", "SIZE|TIME",
+                "streaming: go on in another file when the file has this size, in MiB or with K, M, G, or "
+                "after this time, as 10min; both may be given; trace.fxt becomes trace.000001.fxt, "
+                "trace.000002.fxt ...; each is a whole trace, and fxt merge puts them together",
+                .set = option_rotate, .is_for_command_line = true},
+        {"keep", "N", "with --rotate: keep the last N files and delete older ones [4]", .set = option_keep,
+                .is_for_command_line = true},
         {"on-full", "block|drop",
                 "streaming, when the disk is too slow: make the program wait, or drop records and count them "
                 "[block]",

@@ -46,7 +46,7 @@ bool fxt_options_elide_calls(const struct fxt_options *o)
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *o)
 {
 	bool is_in_full = o->buffering_mode == FXT_STREAMING && o->on_full == FXT_ON_FULL_BLOCK &&
-	                  !fxt_options_elide_calls(o);
+	                  !fxt_options_elide_calls(o) && !fxt_options_rotate(o);
 
 	return o->heap_mode == FXT_HEAP_AUTO && !is_in_full ? FXT_HEAP_OFF : o->heap_mode;
 }

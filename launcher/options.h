@@ -58,6 +58,13 @@ struct fxt_argument_list {
 	bool is_of_results;
 };
 
+/* When the trace goes on in another file; all 0: never. */
+struct fxt_rotate {
+	uint64_t bytes; /* once the file has this size; 0 = any */
+	uint64_t ns;    /* after this time; 0 = any */
+	uint32_t keep;  /* the number of files that stay, the latest ones */
+};
+
 #define FXT_ARGUMENT_LISTS 32
 #define FXT_USDT_VALUES    16
 
@@ -73,6 +80,7 @@ struct fxt_options {
 	                       * fxt_options_total_bytes() */
 	uint64_t max_bytes;   /* streaming, oneshot: the recording ends when the trace has
 	                       * this size; 0 = never */
+	struct fxt_rotate rotate;
 	/* if two have the same name, the later one counts */
 	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS];
 	unsigned provider_spec_count;
@@ -130,6 +138,12 @@ void fxt_options_default(struct fxt_options *options);
  * description of the error. */
 const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds);
 
+/* True if the trace is several files, one after the other. */
+static inline bool fxt_options_rotate(const struct fxt_options *options)
+{
+	return options->rotate.bytes || options->rotate.ns;
+}
+
 /* True if calls are elided by properties known only at their end
  * (writer/engine/elided.h). */
 bool fxt_options_elide_calls(const struct fxt_options *options);
@@ -138,7 +152,7 @@ bool fxt_options_elide_calls(const struct fxt_options *options);
  * Returns how the heap is recorded. FXT_HEAP_AUTO records the heap only if calls are
  * recorded in full. It does not record the heap if a buffer of limited size, or a slow
  * disk, keeps only a part of the calls, because this part would become smaller; nor if
- * calls are elided for their duration or number.
+ * calls are elided for their duration or number, or files of the trace are deleted.
  */
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *options);
 

@@ -99,7 +99,7 @@ void fxt_call_get_state(struct fxt_controller *controller, const struct fxt_requ
 	                fxt_rpc_text(options->program[0]), "program_pid", (int)s->program, "buffering_mode",
 	                fxt_buffering_mode_names[options->buffering_mode], "output",
 	                fxt_rpc_text(options->output_file), "output_bytes",
-	                (json_int_t)load_relaxed(&s->archive.bytes), "snapshots_waiting",
+	                (json_int_t)load_relaxed(&s->archive->bytes), "snapshots_waiting",
 	                (int)controller->snapshots->count, "triggers", fxt_triggers_list(controller),
 	                "provider_stats", fxt_query_statistics(s, false)));
 }

@@ -221,7 +221,7 @@ static void stop_finish(struct fxt_controller *controller)
 {
 	const struct fxt_session *s = controller->session;
 
-	if (s->recording.results_written && load_relaxed(&s->archive.error))
+	if (s->recording.results_written && load_relaxed(&s->archive->error))
 		fxt_rpc_fail(&controller->stop, FXT_STOP_ABORTED, stop_errors[FXT_STOP_ABORTED].name,
 		        stop_errors[FXT_STOP_ABORTED].reason);
 	else

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "launcher/manager/output.h"
 #include "launcher/proc_status.h"
 #include "launcher/values.h"
 #include "option_words.h"
@@ -205,11 +206,47 @@ static bool command_line_attach(struct fxt_options *o, char *error, size_t error
 	return true;
 }
 
+/* The number of files that --rotate keeps without --keep. */
+enum { KEEP_DEFAULT = 4 };
+
+/* Completes the options of a trace in several files. Returns NULL, or why they do not go
+ * with others. */
+static const char *command_line_rotate(struct fxt_options *o)
+{
+	uint64_t most = o->rotate.bytes & ~UINT64_C(4095);
+
+	if (!fxt_options_rotate(o))
+		return o->rotate.keep ? "--keep: only a trace that --rotate divides has files to keep" : NULL;
+	if (o->buffering_mode != FXT_STREAMING)
+		return "--rotate: only in streaming mode are records written while the program runs; "
+		       "--buffering-mode=circular keeps the end without it";
+	if (o->max_bytes)
+		return "--rotate: --max-size ends the recording at a size, and --rotate goes on in another "
+		       "file: use one or the other";
+	if (o->start >= FXT_START_CONTROLLER)
+		return "--rotate: with this --start a controller names the file of each recording";
+	if (fxt_trace_output_is_standard(o->output_file))
+		return "--rotate: the standard output is no file that another one can follow; name a file "
+		       "with -o";
+	if (o->heap_mode == FXT_HEAP_OBJECTS || o->heap_mode == FXT_HEAP_SAMPLED)
+		return "--rotate: the call paths of the heap are only in the file in which they first occur; "
+		       "use --heap=off or --heap=counters";
+	if (!o->rotate.keep)
+		o->rotate.keep = KEEP_DEFAULT;
+	/* A buffer is written as a whole, and a file should not become much larger. */
+	if (most && o->buffer_bytes > most)
+		o->buffer_bytes = most;
+	if (most && o->descendant_buffer_bytes > most)
+		o->descendant_buffer_bytes = most;
+	return NULL;
+}
+
 enum fxt_command_line_result fxt_command_line_parse(
         struct fxt_options *o, int argc, char **argv, char *error, size_t error_bytes)
 {
 	enum fxt_command_line_result result;
 	char unsaid[ERROR_BYTES];
+	const char *wrong;
 
 	fxt_options_default(o);
 	result = command_line_take_project_file(o, error, error_bytes);
@@ -241,6 +278,11 @@ enum fxt_command_line_result fxt_command_line_parse(
 	if (o->max_bytes && o->buffering_mode == FXT_CIRCULAR) {
 		snprintf(error, error_bytes,
 		        "--max-size: a circular trace is limited by --total-size instead");
+		return FXT_COMMAND_LINE_WRONG;
+	}
+	wrong = command_line_rotate(o);
+	if (wrong) {
+		snprintf(error, error_bytes, "%s", wrong);
 		return FXT_COMMAND_LINE_WRONG;
 	}
 	if (o->start == FXT_START_IDLE && (!o->keeps_old || o->duration_ns || o->populate)) {

@@ -263,7 +263,7 @@ static void earlier_write(struct earlier_writer *writer, const struct fxt_earlie
 void fxt_earlier_waits_write(struct fxt_earlier_waits *w, struct fxt_session *session)
 {
 	uint64_t rate = session->config.ticks_per_second, record[4];
-	struct earlier_writer writer = {.archive = &session->archive,
+	struct earlier_writer writer = {.archive = session->archive,
 	        .identity = {.id = PROVIDER_ID, .is_kernel = true},
 	        .step = rate / 1000000000 + 1};
 	size_t written = 0;

@@ -23,6 +23,7 @@
 static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 {
 	const struct fxt_options *options = &run->options;
+	const char *output = options->output_file;
 	int result =
 	        options->attach ? 0 : fxt_target_find(options->program[0], run->target, error, error_bytes);
 
@@ -37,13 +38,17 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 		return FXT_EXIT_FAILED;
 	if (options->calibrate && fxt_calibrate(&run->call_cost, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
+	if (fxt_options_rotate(options) && !(output = fxt_rotations_prepare(&run->rotations, output))) {
+		snprintf(error, error_bytes, "--output-file: the name is too long");
+		return FXT_EXIT_FAILED;
+	}
 	/* The output comes last, because opening it may replace an old trace. */
 	if (options->start != FXT_START_CONTROLLER && options->start != FXT_START_IDLE &&
-	        fxt_trace_output_open(
-	                &run->output, options->output_file, false, " with -o", error, error_bytes) != 0)
+	        fxt_trace_output_open(&run->output, output, false, " with -o", error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	/* A controller may need one later, which the supervisor could not share then. */
-	if (options->start >= FXT_START_CONTROLLER || run->output.is_compressed)
+	if (options->start >= FXT_START_CONTROLLER ||
+	        (run->output.is_compressed && !fxt_options_rotate(options)))
 		run->queue = fxt_compressor_map_queue();
 	fxt_trace_output_compress(&run->output, options->buffering_mode, run->queue);
 	return 0;

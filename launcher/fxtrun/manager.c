@@ -120,6 +120,12 @@ void fxt_manager_watch_recordings(struct fxt_manager *m, void (*look)(void *cont
 	m->recordings_context = context;
 }
 
+void fxt_manager_watch_rotations(struct fxt_manager *m, void (*look)(void *context), void *context)
+{
+	m->rotations = look;
+	m->rotations_context = context;
+}
+
 void fxt_manager_watch_attachment(struct fxt_manager *m, struct fxt_attachment *attachment)
 {
 	m->attachment = attachment;
@@ -190,6 +196,8 @@ void fxt_manager_run(struct fxt_manager *m)
 		}
 		if (m->attachment)
 			manager_look_at_attachment(m);
+		if (m->rotations)
+			m->rotations(m->rotations_context);
 		if (m->recordings)
 			m->recordings(m->recordings_context);
 		else if (m->session->recording.terminate_ns)

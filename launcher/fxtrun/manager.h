@@ -30,6 +30,9 @@ struct fxt_manager {
 	void (*recordings)(void *context); /* checks the recordings of a session that makes
 	                                    * several; else NULL */
 	void *recordings_context;
+	void (*rotations)(void *context); /* goes from one file of the trace to the next; or
+	                                   * NULL */
+	void *rotations_context;
 	bool is_over;    /* the session is over */
 	bool is_stopped; /* the program is stopped by a signal */
 	bool ended;      /* the program has ended */
@@ -46,6 +49,10 @@ int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, s
 /* For a session of several recordings: `look` handles an ended recording, at each turn of
  * the main thread. */
 void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void *context), void *context);
+
+/* For a trace in several files: `look` goes on with what is due, at each turn of the main
+ * thread. */
+void fxt_manager_watch_rotations(struct fxt_manager *manager, void (*look)(void *context), void *context);
 
 /* For a session without a program of ours: it is over when the attachment is, and detaches
  * when the session is requested to end. */

@@ -19,6 +19,7 @@
 #include "launcher/manager/summary.h"
 #include "recovery_archive.h"
 #include "recovery_wait.h"
+#include "rotated_name.h"
 
 /* ---- what is handed over ---- */
 
@@ -107,6 +108,33 @@ static void recovery_take_archive(struct fxt_recovery *r, bool has_kept_old, con
 	o->has_kept_old = has_kept_old;
 }
 
+/* Takes over the next file of a rotated trace. The manager finishes the one before. */
+static void recovery_turn(struct fxt_recovery *r, uint32_t number, int fd)
+{
+	if (fd < 0 || !fxt_rotated_name(r->name, r->options->output_file, number))
+		return;
+	close(r->output->raw_fd);
+	fxt_trace_output_adopt(r->output, r->name, fd, -1);
+	r->number = number;
+}
+
+/* A provider that had written nothing to the file yet takes its names again from the
+ * beginning. */
+static void recovery_turn_pages(const struct fxt_recovery *r)
+{
+	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
+		struct fxt_ledger_entry *entry = &r->ledger->entries[i];
+		struct fxt_ledger_page *page = &entry->pages[entry->current & 1];
+
+		if (page->archive == r->number || !r->number)
+			continue;
+		page->may_repeat = true;
+		page->archive_bytes = page->bytes_lost = page->durable_saved = 0;
+		page->section = 0;
+		page->announced = false;
+	}
+}
+
 void fxt_recovery_receive(struct fxt_recovery *r)
 {
 	struct fxt_ledger_message message;
@@ -123,6 +151,9 @@ void fxt_recovery_receive(struct fxt_recovery *r)
 			break;
 		case FXT_LEDGER_ARCHIVE:
 			recovery_take_archive(r, message.number, fds);
+			break;
+		case FXT_LEDGER_ROTATED:
+			recovery_turn(r, message.number, fds[0]);
 			break;
 		case FXT_LEDGER_CONFIG:
 			recovery_configure(r, fds[0]);
@@ -241,6 +272,9 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 		fxt_provider_command(&p, FXT_COMMAND_QUIT, 0);
 	}
 	fxt_provider_finish(&p, &counters);
+	if (fxt_ledger_page(heir->entry)->may_repeat)
+		fxt_say("process %d: the latest records of the file before %s may be in both files",
+		        heir->entry->pid, r->output->name);
 	fxt_totals_add_ended(&r->totals, &p);
 	if (p.runs > 0)
 		recovery_add_image(r, p.process_koid, p.collector.threads);
@@ -357,6 +391,7 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 		        signal);
 		fxt_recovery_wait(r, signals);
 	}
+	recovery_turn_pages(r);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	error = epoll < 0 ? errno : fxt_wakeup_open(&r->wakeup, epoll, recovery_never, NULL);
 	if (!error)

@@ -43,6 +43,10 @@ struct fxt_recovery {
 
 	json_t *config; /* a controller's settings: the options point into it */
 	bool has_archive;
+	/* of the latest file of a rotated trace, which has `name`; 0: of the first one, or it is
+	 * not rotated */
+	uint32_t number;
+	char name[PATH_MAX];
 	int segments[FXT_ENDED_SEGMENTS]; /* files of ended processes */
 	unsigned segment_count;
 	int program_fd, listener_fd; /* -1: none */

@@ -19,7 +19,6 @@
 #include "launcher/categories.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
-#include "launcher/manager/description.h"
 #include "launcher/manager/idle.h"
 #include "launcher/manager/summary.h"
 #include "reader/trace/progress_line.h"
@@ -114,45 +113,31 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 		        fxt_time_text(waited_ns).text, space, name);
 }
 
+/* The start of the last file, or of the whole trace. */
+static uint64_t run_start_ticks(const struct fxt_run *run)
+{
+	const struct fxt_rotations *r = &run->rotations;
+
+	return r->number > r->first ? r->began_ticks : run->session.start_ticks;
+}
+
 static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 {
-	struct fxt_rewrite_options options = fxt_trace_output_rewriting(&run->options,
-	        run->session.config.filter_changed_ticks, fxt_session_final_rate(&run->session),
-	        run->totals.left_placeholders, run->output.is_compressed);
-	struct fxt_trace_result trace = {
-	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
-	error_buffer line;
-	int result;
+	struct fxt_trace_result trace = {.output = run->output.name, .totals = &run->totals};
+	uint64_t ticks_per_second = fxt_session_final_rate(&run->session);
+	struct fxt_trace_file_end end;
 
-	run->output.is_roomy = fxt_archive_is_roomy(&run->session.archive);
-	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
-		options.symbols = true; /* this includes the rates */
-	fxt_session_describe_start(&run->session, options.ticks_per_second);
-	fxt_archive_write_anchor(&run->session.archive, run->clock);
-	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
-	fxt_totals_refuse(&run->totals, &run->session.archive);
-	if (run->session.archive.error)
-		trace.is_complete = false;
-	if (result != 0) {
-		fxt_say("%s is complete, but says that it is unfinished: %s", run->output.name,
-		        strerror(result));
-		trace.is_complete = false;
-	}
-	if (!run->session.archive.parts_unknown) { /* nothing is written any more */
-		options.parts = run->session.archive.parts;
-		options.part_count = run->session.archive.part_count;
-	}
-	options.cleared = run->session.archive.cleared;
-	options.cleared_count = run->session.archive.cleared_count;
 	/* The heap records are read again. The manager's session has no terminal. */
 	fxt_progress_start(run->supervisor.pid);
-	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));
+	end = fxt_trace_file_finish(&run->session, run->session.archive, &run->output, run_start_ticks(run),
+	        run->session.config.filter_changed_ticks, run->totals.left_placeholders);
 	fxt_progress_stop();
-	if (result != 0) {
-		fxt_say("%s", line);
-		trace.is_complete = false;
-	}
-	run->totals.trace_is_lost = result != 0 && trace.bytes == 0;
+	fxt_totals_refuse(&run->totals, run->session.archive);
+	trace.bytes = end.bytes;
+	if (fxt_options_rotate(&run->options))
+		trace.bytes = fxt_rotations_sum_up(&run->rotations, &run->totals, end.bytes);
+	trace.is_complete = end.is_complete && !run->totals.incomplete && !run->rotations.is_incomplete;
+	run->totals.trace_is_lost = end.is_lost && run->totals.files <= 1;
 	run_say_unknown_categories(&run->session.config.session_categories, &run->session.program_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;
@@ -171,7 +156,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		fxt_say("--patch: no functions are recorded: --no-patch leaves the programs' code as it is");
 	if (run->options.usdt_count && run->options.no_patch)
 		fxt_say("--usdt: no probes are recorded: --no-patch leaves the programs' code as it is");
-	run_say_advice(run, options.ticks_per_second);
+	run_say_advice(run, ticks_per_second);
 	return trace;
 }
 
@@ -274,23 +259,23 @@ static void run_open_sched(void *context, pid_t program)
 static void run_begin_recording(struct fxt_run *run)
 {
 	struct fxt_session *session = &run->session;
+	struct fxt_rotation rotation = {0};
 	int handed[2];
 
-	fxt_trace_output_begin(&run->output, run->options.keeps_old);
+	fxt_trace_output_begin(&run->output, run->options.keeps_old && !fxt_options_rotate(&run->options));
 	handed[0] = run->output.raw_fd;
 	handed[1] = run->output.final_fd;
-	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name,
-	        run->output.queue && fxt_compressor_begin(
-	                                     &run->compressor, run->output.queue, run->output.raw_fd) == 0
-	                ? &run->compressor
-	                : NULL);
-	fxt_archive_limit(&session->archive, run->options.max_bytes);
 	fxt_ended_open(&session->ended,
 	        run->options.buffering_mode == FXT_CIRCULAR ? fxt_options_total_bytes(&run->options) : 0,
 	        session->ledger);
-	fxt_archive_write_state(&session->archive);
-	fxt_archive_write_anchor(&session->archive, run->clock);
-	fxt_describe_session(&session->archive, &run->options);
+	if (fxt_options_rotate(&run->options))
+		rotation = fxt_rotations_begin(&run->rotations, session, &run->output);
+	fxt_trace_file_begin(session, session->archive, &run->output,
+	        run->output.queue && fxt_compressor_begin(
+	                                     &run->compressor, run->output.queue, run->output.raw_fd) == 0
+	                ? &run->compressor
+	                : NULL,
+	        rotation);
 	fxt_ledger_send(session->ledger, FXT_LEDGER_ARCHIVE, run->output.has_kept_old, handed,
 	        run->options.start >= FXT_START_CONTROLLER && handed[1] >= 0 ? 2 : 1);
 	if (!run->sched_error)
@@ -316,6 +301,8 @@ static void run_manage(struct fxt_run *run)
 		fxt_manager_watch_recordings(&run->manager, run_look_at_recording, run);
 	else
 		run_begin_recording(run);
+	if (fxt_options_rotate(&run->options))
+		fxt_manager_watch_rotations(&run->manager, fxt_rotations_look, &run->rotations);
 	fxt_manager_run(&run->manager);
 }
 
@@ -538,6 +525,7 @@ int fxt_run_session(struct fxt_run *run)
 			run_end_recording(run);
 		run->has_trace = run->session.recording.state != FXT_SESSION_READY;
 		fxt_session_finish(&run->session, &run->totals);
+		fxt_rotations_end(&run->rotations);
 		fxt_snapshots_close(&run->snapshots);
 	}
 	if (result == 0) {

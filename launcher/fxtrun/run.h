@@ -30,6 +30,7 @@
 #include "launcher/manager/snapshots.h"
 #include "attachment.h"
 #include "manager.h"
+#include "rotation.h"
 #include "spawn.h"
 
 struct fxt_run {
@@ -60,6 +61,7 @@ struct fxt_run {
 	char session_name[FXT_SESSION_NAME_BYTES]; /* used if the user gave no name */
 	struct fxt_manager manager;
 	struct fxt_attachment attachment; /* with options.attach */
+	struct fxt_rotations rotations;   /* with --rotate; the first name is the caller's */
 	bool has_trace;                   /* a recording was on when the session ended, and made a trace */
 
 	/* For a session of several recordings. */

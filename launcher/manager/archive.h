@@ -55,6 +55,9 @@ struct fxt_archive_writer {
 	                                              * thread adds them (resolver.h) */
 	uint64_t processes_dropped, records_dropped; /* written to struct fxt_archive_state at the
 	                                              * end */
+	uint32_t number;     /* of an archive of a rotated trace; 0: it is not rotated */
+	uint64_t events;     /* of programs, in an archive of a rotated trace */
+	bool lacks_names;    /* some functions have no name or source position in it */
 	uint64_t room_bytes; /* bytes of records without content, left behind names that
 	                      * needed less room */
 	bool parts_unknown;  /* memory was short, or another writer began the archive: any

@@ -136,8 +136,8 @@ void fxt_session_renew(struct fxt_session *s)
 {
 	fxt_filter_changes_free(s);
 	fxt_call_counts_close(&s->counts);
-	fxt_archive_end(&s->archive);
-	s->archive = (struct fxt_archive_writer){0};
+	fxt_archive_end(s->archive);
+	*s->archive = (struct fxt_archive_writer){0};
 	fxt_session_take_config(s);
 	fxt_resolver_open(&s->resolver);
 	fxt_session_forget_ended(s);

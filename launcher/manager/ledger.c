@@ -108,19 +108,23 @@ static void ledger_keep_place(struct fxt_ledger_page *page, const struct fxt_led
 void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
         const struct fxt_archive_provider *identity, struct fxt_ledger_page page, bool is_ahead)
 {
+	const struct fxt_ledger_page *earlier;
 	uint32_t next;
 
 	if (!entry)
 		return;
+	earlier = fxt_ledger_page(entry);
 	next = !entry->current;
 	pthread_mutex_lock(&archive->lock);
+	page.archive = archive->number;
 	page.archive_bytes = archive->bytes;
 	page.bytes_lost = archive->bytes_lost;
 	page.section = archive->section;
 	page.announced = identity->announced;
 	pthread_mutex_unlock(&archive->lock);
-	if (is_ahead)
-		ledger_keep_place(&page, fxt_ledger_page(entry));
+	page.may_repeat = is_ahead && (earlier->may_repeat || page.archive != earlier->archive);
+	if (is_ahead && page.archive == earlier->archive)
+		ledger_keep_place(&page, earlier);
 	entry->pages[next] = page;
 	/* Release: the page is complete before it counts. Pairs with the acquire of
 	 * fxt_ledger_page(). */

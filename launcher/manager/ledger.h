@@ -28,10 +28,13 @@ struct fxt_ledger_page {
 	uint64_t archive_bytes; /* all records of the provider before this offset are in the
 	                         * archive, for good */
 	uint64_t bytes_lost;    /* bytes lost up to then, because the archive had no room */
+	uint32_t archive;       /* the archive's number, of a rotated trace */
 	uint32_t section;       /* of the archive, at that offset */
 	uint32_t state;         /* enum fxt_provider_state */
 	uint32_t runs;
-	bool announced; /* the archive has introduced the provider */
+	bool announced;  /* the archive has introduced the provider */
+	bool may_repeat; /* a part of the buffer that would be taken again is in an earlier
+	                  * archive of a rotated trace */
 	uint64_t stopped_ticks;
 	/* State of the collector. */
 	uint64_t durable_saved, events;
@@ -80,6 +83,7 @@ enum fxt_ledger_kind {
 	FXT_LEDGER_PROVIDER, /* number: the provider's id; with its trace buffer and its
 	                      * control memory */
 	FXT_LEDGER_SEGMENT,  /* with the file of a segment */
+	FXT_LEDGER_ROTATED,  /* with the next archive of a rotated trace, and its number */
 	FXT_LEDGER_FINISHED, /* the trace of the recording is final */
 	FXT_LEDGER_DONE,     /* some providers are done: their memories can be closed */
 };
@@ -113,7 +117,8 @@ struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
  *
  * With `is_ahead` the archive also has a part of a buffer, and no note says which part. The
  * page then keeps the offset of the page before it, and the supervisor takes the whole
- * buffer again.
+ * buffer again. If the page before it is of an earlier archive, that archive keeps its
+ * part.
  */
 void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
         const struct fxt_archive_provider *identity, struct fxt_ledger_page page, bool is_ahead);

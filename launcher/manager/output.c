@@ -46,6 +46,16 @@ bool fxt_trace_output_is_compressed(const char *name)
 	return fxt_ends_with(fxt_span(name), ".zst");
 }
 
+const char *fxt_trace_output_extension(const char *name)
+{
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	const char *extension = strrchr(base, '.');
+
+	if (extension && extension != base && fxt_trace_output_is_compressed(base))
+		extension = memrchr(base, '.', (size_t)(extension - base)) ?: extension;
+	return extension && extension != base ? extension : base + strlen(base);
+}
+
 /* ---- opening ---- */
 
 bool fxt_trace_output_is_standard(const char *name)

@@ -50,6 +50,10 @@ int fxt_trace_output_temporary_file(void);
 /* True if a file of that name must be compressed: it ends in .zst. */
 bool fxt_trace_output_is_compressed(const char *name);
 
+/* Returns the place of the extension in a name, .fxt.zst included; its end if it has none.
+ * A number goes before it. */
+const char *fxt_trace_output_extension(const char *name);
+
 /* True for a name of the standard output: "-", /dev/stdout ... */
 bool fxt_trace_output_is_standard(const char *name);
 

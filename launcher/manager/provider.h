@@ -90,7 +90,11 @@ struct fxt_program_categories;
 struct fxt_provider {
 	/* Written by the main thread before it starts the provider's thread; read by both,
 	 * unless stated otherwise. */
-	struct fxt_archive_writer *archive;
+	struct fxt_archive_writer *archive; /* stored with release when it turns */
+	/* The session's archive, which it turns to when that changes, and the size at which
+	 * it has the main thread change it (0: at none). NULL: it never changes. */
+	struct fxt_archive_writer *const *session_archive;
+	uint64_t rotate_bytes;
 	/* wakes the main thread after a change that it reads here */
 	struct fxt_wakeup *wakeup;
 	struct fxt_sched *sched;         /* learns of the provider's beginning and end */
@@ -117,8 +121,8 @@ struct fxt_provider {
 	struct fxt_call_cost call_cost; /* written to the archive; 0: not measured */
 	enum fxt_clock_kind clock;
 	bool is_replaced; /* a later image of its process has come */
-	/* describes its process (description.h); written to the same place as its rest.
-	 * Empty: already in the archive */
+	/* describes its process (description.h); written to the same place as its rest, or
+	 * to each archive it turns to. Empty: already in the archive */
 	struct fxt_message description;
 	/* until it begins, its memory holds records of earlier recordings */
 	bool had_recordings;
@@ -161,7 +165,8 @@ struct fxt_provider {
 	uint64_t first_ticks;
 	/* as in the control memory, at the end */
 	uint64_t library_calls_matched, thunks_with_arguments;
-	uint64_t stopped_ticks; /* time of the latest STOPPED */
+	uint64_t stopped_ticks;  /* time of the latest STOPPED */
+	uint64_t events_counted; /* events that its archives count, of a rotated trace */
 	/* The records saved ahead from the buffer that it fills now (ahead.h). */
 	bool is_ahead;         /* something was saved ahead */
 	uint64_t ahead_from;   /* all bytes saved ahead stand behind this place in the archive */

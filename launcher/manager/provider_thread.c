@@ -9,6 +9,7 @@
 #include "packets.h"
 #include "results.h"
 #include "threads.h"
+#include "writer/shared/atomics.h"
 #include "writer/shared/clock.h"
 #include "writer/engine/heap.h"
 #include "writer/shared/sys.h"
@@ -91,6 +92,48 @@ static void provider_move_back(struct fxt_provider *p, struct fxt_archive_writer
 	p->archive = own;
 }
 
+/* Counts the provider's events in its archive, which is one of several. */
+static void provider_count_events(struct fxt_provider *p, bool lacks_names)
+{
+	pthread_mutex_lock(&p->archive->lock);
+	p->archive->events += p->collector.copy.events - p->events_counted;
+	p->archive->lacks_names |= lacks_names;
+	pthread_mutex_unlock(&p->archive->lock);
+	p->events_counted = p->collector.copy.events;
+}
+
+/* Turns to the session's new archive, between two calls of the collector. Each archive is
+ * a whole trace, so the new one gets the names and the description again. A call that is
+ * open now will be in the archive in which it ends. */
+static void provider_turn(struct fxt_provider *p, struct fxt_archive_writer *archive)
+{
+	fxt_record_writer_flush(&p->records);
+	if (p->runs) {
+		p->filter_change =
+		        fxt_results_write_changes(p, p->archive, &p->identity, &p->records.counter);
+		fxt_results_write_call_cost(p, p->archive, &p->identity, fxt_clock_ticks(p->clock));
+	}
+	provider_count_events(p, fxt_record_writer_turn(&p->records, archive));
+	fxt_collector_repeat_names(&p->collector);
+	p->ahead_from = 0;
+	p->ahead_events = p->collector.copy.events;
+	/* Release: pairs with the acquire of fxt_session_has_left(). */
+	store_release(&p->archive, archive);
+	fxt_provider_describe(p, archive);
+	fxt_provider_note_progress(p);
+}
+
+static void provider_look_at_archive(struct fxt_provider *p)
+{
+	/* Acquire: pairs with the main thread's release; the archive has begun. */
+	struct fxt_archive_writer *archive = load_acquire(p->session_archive);
+
+	if (archive != p->archive)
+		provider_turn(p, archive);
+	else if (p->rotate_bytes && fxt_archive_bytes(archive) >= p->rotate_bytes)
+		fxt_wakeup_send(p->wakeup, NULL);
+}
+
 void fxt_provider_finish(struct fxt_provider *p, struct fxt_heap_counters *counters)
 {
 	bool is_aborted = fxt_provider_state(p) == FXT_STATE_ABORTED;
@@ -100,7 +143,7 @@ void fxt_provider_finish(struct fxt_provider *p, struct fxt_heap_counters *count
 
 	if (!is_aborted && p->ended && p->runs)
 		provider_move(p);
-	if (p->runs)
+	if (p->runs && !p->session_archive)
 		fxt_provider_describe(p, p->archive);
 	if (!is_aborted && p->runs)
 		fxt_results_save_rest(p);
@@ -111,6 +154,8 @@ void fxt_provider_finish(struct fxt_provider *p, struct fxt_heap_counters *count
 	if (p->heap_is_recorded && was_recording)
 		provider_write_heap_counters(p, counters, ticks);
 	fxt_record_writer_end(&p->records);
+	if (p->session_archive)
+		provider_count_events(p, p->records.left_placeholders);
 	fxt_sched_remove(p->sched, p->memory.control);
 	provider_move_back(p, own, events_before);
 	fxt_provider_enter(p, FXT_STATE_DONE);
@@ -126,6 +171,8 @@ static void *provider_run(void *argument)
 
 	while (provider_goes_on(p)) {
 		fxt_packets_handle(p);
+		if (p->session_archive && provider_goes_on(p))
+			provider_look_at_archive(p);
 		wait = provider_populate(p, wait);
 		next = fxt_ahead_look(&ahead, p, wait);
 		if (p->heap_is_recorded && fxt_provider_state(p) == FXT_STATE_RECORDING)
@@ -150,6 +197,7 @@ int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_config 
 	int error;
 
 	fxt_provider_prepare(p, config);
+	p->records.is_moved = p->session_archive != NULL;
 	fxt_sched_add(p->sched, p->pid, p->own_pid, p->process_koid, p->memory.control);
 	/* Without names there are no decisions, and the first call of each function would
 	 * wait for one. */

@@ -76,7 +76,11 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 	        &p->identity, p->pid, p->process_koid, fxt_session_parent_koid(s, p->pid));
 	int error;
 
-	p->archive = &s->archive;
+	p->archive = s->archive;
+	if (fxt_options_rotate(s->config.options)) {
+		p->session_archive = &s->archive;
+		p->rotate_bytes = s->config.options->rotate.bytes;
+	}
 	p->ended = s->ended.limit_bytes ? &s->ended : NULL;
 	p->wakeup = &s->wakeup;
 	p->program_categories = &s->program_categories;
@@ -87,23 +91,20 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 	p->resolver = s->config.options->raw ? NULL : &s->resolver;
 	if (s->ledger)
 		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
-	if (p->ended) {
+	if (p->ended || p->session_archive)
 		p->description = description; /* set before its thread begins */
-		description = (struct fxt_message){0};
-	}
 	error = fxt_provider_start(p, &s->config);
-	if (!error && description.bytes)
-		fxt_archive_write_blob(&s->archive, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, description.data,
+	if (!error && !p->ended && description.bytes)
+		fxt_archive_write_blob(s->archive, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, description.data,
 		        description.bytes);
-	free(description.data);
+	if (error || !p->description.data) {
+		free(description.data);
+		p->description = (struct fxt_message){0};
+	}
 	/* Only now: if a provider does not begin, the next one gets its entry. */
 	if (!error && p->ledger)
 		fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
 		        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
-	if (error) {
-		free(p->description.data);
-		p->description = (struct fxt_message){0};
-	}
 	if (error && p->ledger)
 		p->ledger->identity.id = 0;
 	return error;

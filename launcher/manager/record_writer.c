@@ -307,6 +307,20 @@ void fxt_record_writer_move(struct fxt_record_writer *w, struct fxt_archive_writ
 		fxt_names_move(w->resolver, w->names, archive);
 }
 
+bool fxt_record_writer_turn(struct fxt_record_writer *w, struct fxt_archive_writer *archive)
+{
+	bool lacks_names = w->left_placeholders || w->late_count > 0;
+
+	if (w->names)
+		lacks_names |= fxt_names_turn(w->resolver, w->names, archive);
+	else
+		w->identity->announced = false;
+	w->archive = archive;
+	w->late_count = 0;
+	w->left_placeholders = !w->names || (w->filter && !w->excluded);
+	return lacks_names;
+}
+
 void fxt_record_writer_end(struct fxt_record_writer *w)
 {
 	if (w->names) {

@@ -38,7 +38,8 @@ struct fxt_record_writer {
 	struct fxt_collector *collector;
 	bool nobody_waits;       /* the process no longer records: the writer may wait for
 	                          * every name */
-	bool is_moved;           /* the archive is written to only until this writer ends */
+	bool is_moved;           /* after this writer's end nothing may be written to the
+	                          * archive */
 	uint64_t names_until_ns; /* names are waited for until this CLOCK_MONOTONIC time at
 	                          * most; 0 = no such limit */
 	bool left_placeholders;  /* some names did not come, or did not fit */
@@ -77,6 +78,12 @@ void fxt_record_writer_restart(struct fxt_record_writer *writer);
 /* Sends everything from now on to another archive, which is complete when the writer
  * ends. */
 void fxt_record_writer_move(struct fxt_record_writer *writer, struct fxt_archive_writer *archive);
+
+/* Sends everything from now on to an archive that has nothing of the provider yet: the
+ * collector hands out all names again. Waits for no name: `left_placeholders` says of the
+ * old archive that names or source positions are missing there. Begins anew to say so of
+ * the new one. Call it after a flush. Returns what it said. */
+bool fxt_record_writer_turn(struct fxt_record_writer *writer, struct fxt_archive_writer *archive);
 
 /* Waits for the late names; afterwards the writer cannot be used any more. */
 void fxt_record_writer_end(struct fxt_record_writer *writer);

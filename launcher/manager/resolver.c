@@ -230,6 +230,32 @@ void fxt_names_move(
 	pthread_mutex_unlock(&resolver->lock);
 }
 
+static void names_forget_position(const void *node, VISIT visit, int level)
+{
+	struct fxt_name *name = *(struct fxt_name *const *)node;
+
+	(void)level;
+	if (visit == preorder || visit == leaf)
+		name->was_due = false;
+}
+
+bool fxt_names_turn(
+        struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_archive_writer *archive)
+{
+	bool are_due;
+
+	pthread_mutex_lock(&resolver->lock);
+	resolver_await_positions(resolver, names, false);
+	are_due = names->due != NULL;
+	twalk(names->names, names_forget_position);
+	for (struct fxt_name *name = names->due; name; name = name->next_due)
+		name->was_due = true;
+	names->owner.archive = archive;
+	names->owner.identity->announced = false; /* before the thread writes the next one */
+	pthread_mutex_unlock(&resolver->lock);
+	return are_due;
+}
+
 void fxt_names_end(struct fxt_resolver *resolver, struct fxt_names *names, bool positions)
 {
 	pthread_mutex_lock(&resolver->lock);

@@ -97,6 +97,12 @@ void fxt_resolver_change_filter(
 void fxt_names_move(
         struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_archive_writer *archive);
 
+/* The same for an archive that has nothing of the provider yet, without waiting: positions
+ * of functions that are not written go to the new archive only, and those of other
+ * functions are written again. Returns true if some were left out of the old archive. */
+bool fxt_names_turn(
+        struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_archive_writer *archive);
+
 /* The last call for `names`: after it returns, the resolver touches neither buffer nor
  * identity. Waits for the archive only; with `positions` also for the source positions that
  * are due. */

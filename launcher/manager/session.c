@@ -89,6 +89,7 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	*s = (struct fxt_session){.config = {.options = options, .clock = clock},
 	        .first = first,
 	        .recording = {.state = FXT_SESSION_READY}};
+	s->archive = s->archives;
 	fxt_session_take_config(s);
 	fxt_call_counts_open(&s->counts);
 	fxt_plans_open(&s->plans);
@@ -130,16 +131,16 @@ void fxt_session_measure_first_rate(struct fxt_session *s)
 	s->config.ticks_per_second = session_measure_rate(s);
 }
 
-void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second)
+bool fxt_session_has_left(const struct fxt_session *s, const struct fxt_archive_writer *archive)
 {
-	uint64_t ticks = s->start_ticks;
-
-	if (ticks_per_second)
-		fxt_describe_open_calls(&s->archive, ticks_per_second);
-	if (ticks_per_second && ticks) {
-		fxt_describe_start(&s->archive, ticks, ticks_per_second);
-		fxt_describe_functions(&s->archive, ticks, ticks_per_second);
-	}
+	/* Acquire: pairs with the release of the threads; all their records are written. */
+	if (s->sched.is_begun && load_acquire(&s->sched.archive) == archive)
+		return false;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->providers[i]->end != FXT_END_JOINED &&
+		        load_acquire(&s->providers[i]->archive) == archive)
+			return false;
+	return true;
 }
 
 uint64_t fxt_session_final_rate(const struct fxt_session *s)
@@ -408,7 +409,7 @@ void fxt_session_beat(struct fxt_session *s)
 		session_forget_earliest(s);
 	fxt_muting_look(s);
 	session_look(s);
-	if (fxt_archive_is_full(&s->archive) && fxt_recording_may_stop(s) == 0)
+	if (fxt_archive_is_full(s->archive) && fxt_recording_may_stop(s) == 0)
 		fxt_recording_stop(s, false);
 }
 
@@ -460,7 +461,7 @@ static void session_join_ended(struct fxt_session *s)
 		else if (p->end != FXT_END_JOINED && p->runs)
 			promised += fxt_provider_rest_bytes(p);
 	}
-	fxt_ended_join_at_end(&s->ended, &s->archive, promised);
+	fxt_ended_join_at_end(&s->ended, s->archive, promised);
 }
 
 void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
@@ -485,11 +486,11 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 
 void fxt_session_finish_archive(struct fxt_session *s, struct fxt_totals *totals)
 {
-	fxt_ended_join_at_end(&s->ended, &s->archive, 0);
+	fxt_ended_join_at_end(&s->ended, s->archive, 0);
 	fxt_totals_drop(totals, &s->ended.dropped);
 	fxt_resolver_close(&s->resolver);
 	fxt_sched_finish(&s->sched);
-	fxt_archive_drain(&s->archive);
+	fxt_archive_drain(s->archive);
 }
 
 void fxt_session_close(struct fxt_session *s)
@@ -506,7 +507,8 @@ void fxt_session_close(struct fxt_session *s)
 	fxt_call_counts_close(&s->counts);
 	fxt_program_categories_free(&s->program_categories);
 	fxt_ended_close(&s->ended);
-	fxt_archive_end(&s->archive);
+	fxt_archive_end(&s->archives[0]);
+	fxt_archive_end(&s->archives[1]);
 	fxt_wakeup_close(&s->wakeup);
 	fxt_memory_free(&s->prepared);
 	fxt_sched_close(&s->sched);

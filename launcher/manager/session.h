@@ -73,6 +73,11 @@ struct fxt_totals {
 	/* some options come from the project's file, not from the user who started the
 	 * session */
 	bool uses_project_file;
+	/* A rotated trace: its files that stay, the name of the first of them, and what was
+	 * deleted, which is not among `events`. */
+	uint32_t files, files_deleted;
+	const char *first_file;
+	uint64_t events_deleted;
 	bool has_kept_old;      /* the trace that was there before is kept */
 	bool left_placeholders; /* some functions have no name in the archive */
 	/* as printed before: a provider was aborted, left bad data, or could not be
@@ -105,8 +110,11 @@ struct fxt_session_listener {
 
 struct fxt_session {
 	struct fxt_session_listener listener;
-	struct fxt_archive_writer archive;
-	struct fxt_ended ended; /* in a circular session */
+	/* the archive that providers write to. It changes with --rotate: each provider's
+	 * thread then turns to the new one by itself, and reads this with acquire */
+	struct fxt_archive_writer *archive;
+	struct fxt_archive_writer archives[2]; /* that one, and the one before it */
+	struct fxt_ended ended;                /* in a circular session */
 	struct fxt_recording recording;
 	struct fxt_resolver resolver;
 	/* wakes the main thread; used by the threads of the providers */
@@ -222,10 +230,8 @@ void fxt_session_terminate(struct fxt_session *session);
  * archive, and sums up. */
 void fxt_session_finish(struct fxt_session *session, struct fxt_totals *totals);
 
-/* Makes viewers open the trace at the moment the program began to be recorded. Call it
- * after the summing up, from any thread. ticks_per_second is the final rate, 0 = none was
- * measured. */
-void fxt_session_describe_start(struct fxt_session *session, uint64_t ticks_per_second);
+/* True if no thread writes to `archive` any more, which is not the session's now. */
+bool fxt_session_has_left(const struct fxt_session *session, const struct fxt_archive_writer *archive);
 
 /* The clock rate, measured over the whole run; 0 if no provider ever came. */
 uint64_t fxt_session_final_rate(const struct fxt_session *session);

@@ -28,16 +28,11 @@
  * the path is too long. */
 static bool snapshot_numbered_path(char path[PATH_MAX], const char *output, unsigned number)
 {
-	const char *base, *extension;
+	const char *extension;
 
 	if (fxt_trace_output_is_standard(output) || !strncmp(output, "/dev/", 5))
 		output = "trace.fxt";
-	base = strrchr(output, '/') ? strrchr(output, '/') + 1 : output;
-	extension = strrchr(base, '.');
-	if (extension && extension != base && fxt_trace_output_is_compressed(base))
-		extension = memrchr(base, '.', (size_t)(extension - base)) ?: extension;
-	if (!extension || extension == base)
-		extension = base + strlen(base);
+	extension = fxt_trace_output_extension(output);
 	return snprintf(path, PATH_MAX, "%.*s-%u%s", (int)(extension - output), output, number, extension) <
 	       PATH_MAX;
 }
@@ -152,7 +147,7 @@ static bool snapshot_copy_archive(const struct fxt_archive_writer *archive, int 
 static int snapshot_write_raw(
         const struct fxt_session *s, uint64_t ticks_per_second, struct fxt_snapshot_result *result)
 {
-	struct snapshot_copy copy = {.archive = s->archive, .totals = &result->totals};
+	struct snapshot_copy copy = {.archive = *s->archive, .totals = &result->totals};
 	int fd = fxt_trace_output_temporary_file();
 
 	if (s->gone)
@@ -161,7 +156,7 @@ static int snapshot_write_raw(
 	result->totals.wants_heap = fxt_options_want_heap(s->config.options);
 	if (fd < 0)
 		return -1;
-	if (!snapshot_copy_archive(&s->archive, fd))
+	if (!snapshot_copy_archive(s->archive, fd))
 		return -1;
 	pthread_mutex_init(&copy.archive.lock, NULL); /* the session's lock was held at the fork */
 	copy.archive.fd = fd;
@@ -232,7 +227,7 @@ static int snapshot_compare_files(const void *left, const void *right)
  * too. */
 static void snapshot_close_others(const struct fxt_session *s, int report)
 {
-	int kept[FXT_ENDED_SEGMENTS + 2] = {s->archive.fd, report};
+	int kept[FXT_ENDED_SEGMENTS + 2] = {s->archive->fd, report};
 	unsigned count = 2, from = 3;
 
 	for (unsigned i = 0; i < FXT_ENDED_SEGMENTS; i++)

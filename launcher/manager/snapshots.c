@@ -102,11 +102,11 @@ static bool snapshots_can_copy(const struct fxt_session *s)
  * later; the main thread waits for no disk. */
 static bool snapshots_hold_archive(struct fxt_session *s)
 {
-	if (pthread_mutex_trylock(&s->archive.lock) != 0)
+	if (pthread_mutex_trylock(&s->archive->lock) != 0)
 		return false;
 	if (snapshots_can_copy(s) && fxt_sched_hold(&s->sched))
 		return true;
-	pthread_mutex_unlock(&s->archive.lock);
+	pthread_mutex_unlock(&s->archive->lock);
 	return false;
 }
 
@@ -176,7 +176,7 @@ void fxt_snapshots_beat(struct fxt_snapshots *s)
 	while (s->count && s->result.fd < 0 && snapshots_hold_archive(s->session)) {
 		snapshots_begin(s);
 		fxt_sched_release(&s->session->sched);
-		pthread_mutex_unlock(&s->session->archive.lock);
+		pthread_mutex_unlock(&s->session->archive->lock);
 	}
 	fxt_session_note_snapshot(s->session, s->result.fd >= 0 ? FXT_SNAPSHOT_COPIES
 	                                      : s->count        ? FXT_SNAPSHOT_WAITS

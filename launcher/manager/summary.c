@@ -80,6 +80,22 @@ static void summary_add_lost(struct line *line, const struct fxt_totals *totals)
 	summary_add(line, " lost, ");
 }
 
+/* Adds how many files a rotated trace has, and what was deleted of it. */
+static void summary_add_files(struct line *line, const struct fxt_totals *totals)
+{
+	if (totals->files <= 1 && !totals->files_deleted)
+		return;
+	summary_add(line, " (%" PRIu32 " file%s", totals->files, totals->files == 1 ? "" : "s");
+	if (totals->files_deleted) {
+		summary_add(line, "; %" PRIu32 " earlier one%s with ", totals->files_deleted,
+		        totals->files_deleted == 1 ? "" : "s");
+		summary_add_number(line, totals->events_deleted);
+		summary_add(line, " event%s deleted, --keep)", totals->events_deleted == 1 ? "" : "s");
+	} else {
+		summary_add(line, ")");
+	}
+}
+
 bool fxt_summary_lacks_calls(const struct fxt_totals *totals)
 {
 	return !totals->has_calls && totals->processes > 0 && !totals->without_calls &&
@@ -112,7 +128,11 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	if (totals->losses.overwritten)
 		summary_add_count(&line, totals->losses.overwritten, "overwritten", "overwritten");
 	summary_add_bytes(&line, output_bytes);
-	summary_add(&line, ": %s", output);
+	summary_add(&line, ": ");
+	if (totals->files > 1)
+		summary_add(&line, "%s to ", totals->first_file);
+	summary_add(&line, "%s", output);
+	summary_add_files(&line, totals);
 	if (totals->uses_project_file)
 		summary_add(&line, " (with the options of .fxtrc)");
 	if (totals->killed[0])

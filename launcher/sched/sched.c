@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "launcher/message.h"
 #include "reader/time/timeline.h"
+#include "writer/shared/atomics.h"
 
 /* In a streaming session records go into the archive after this time. */
 #define READ_NS UINT64_C(100000000)
@@ -241,6 +242,21 @@ static void sched_read_rings(struct fxt_sched *s)
 	s->flushed_ns = s->now.ns;
 }
 
+/* Turns to the session's new archive, which has nothing of the provider yet. */
+static void sched_look_at_archive(struct fxt_sched *s)
+{
+	/* Acquire: pairs with the main thread's release; the archive has begun. */
+	struct fxt_archive_writer *archive = load_acquire(s->session_archive);
+
+	if (archive == s->archive)
+		return;
+	sched_flush(s);
+	s->identity.announced = s->is_introduced = false;
+	fxt_sched_tracks_repeat(&s->rows);
+	/* Release: pairs with the acquire of fxt_session_has_left(). */
+	store_release(&s->archive, archive);
+}
+
 /* Carries out on the log the commands that all CPUs have carried out, under the lock. */
 static void sched_carry_out_commands(struct fxt_sched *s)
 {
@@ -277,6 +293,7 @@ static uint64_t sched_look(struct fxt_sched *s, bool is_full)
 	uint64_t ago = s->rate / (1000000000 / FXT_BLOCKED_NS), noted = s->blocked.noted, begin;
 
 	pthread_mutex_lock(&s->lock);
+	sched_look_at_archive(s);
 	if (is_full || fxt_clock_read_pair(s->clock).ns - s->flushed_ns >= READ_NS)
 		sched_read_rings(s);
 	else
@@ -365,15 +382,16 @@ int fxt_sched_faults_error(const struct fxt_sched *s)
 	return s->perf.faults_error;
 }
 
-int fxt_sched_begin(struct fxt_sched *s, enum fxt_buffering_mode mode, struct fxt_archive_writer *archive,
-        const uint64_t *ticks_per_second)
+int fxt_sched_begin(struct fxt_sched *s, enum fxt_buffering_mode mode,
+        struct fxt_archive_writer *const *archive, const uint64_t *ticks_per_second)
 {
 	int error;
 
 	if (!s->is_open)
 		return 0;
 	s->mode = mode;
-	s->archive = archive;
+	s->session_archive = archive;
+	s->archive = *archive;
 	s->ticks_per_second = ticks_per_second;
 	s->identity.announced = s->is_introduced = false;
 	s->commands_done = 0;

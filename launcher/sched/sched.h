@@ -49,7 +49,9 @@ struct fxt_sched {
 	bool is_open;  /* fxt_sched_open() succeeded; otherwise the calls below do nothing */
 	bool is_begun; /* the thread runs */
 	bool stays;    /* it may begin again */
-	struct fxt_archive_writer *archive;
+	/* where the archive is found; it changes with --rotate */
+	struct fxt_archive_writer *const *session_archive;
+	struct fxt_archive_writer *archive; /* stored with release when it changes */
 	struct fxt_archive_provider identity;
 	enum fxt_buffering_mode mode;
 	enum fxt_clock_kind clock;
@@ -93,10 +95,11 @@ int fxt_sched_open(struct fxt_sched *sched, pid_t program, bool stays, enum fxt_
  * switches. */
 int fxt_sched_faults_error(const struct fxt_sched *sched);
 
-/* The program runs; nothing is recorded yet. Keeps both pointers. Returns 0, or an errno
+/* The program runs; nothing is recorded yet. Keeps both pointers. If *archive changes,
+ * later records go to the new archive. Returns 0, or an errno
  * value: it is closed then. */
-int fxt_sched_begin(struct fxt_sched *sched, enum fxt_buffering_mode mode, struct fxt_archive_writer *archive,
-        const uint64_t *ticks_per_second);
+int fxt_sched_begin(struct fxt_sched *sched, enum fxt_buffering_mode mode,
+        struct fxt_archive_writer *const *archive, const uint64_t *ticks_per_second);
 
 /* Starts or stops recording now. `clear` drops and `write` writes the records of earlier
  * runs that are in memory. Does not wait. */

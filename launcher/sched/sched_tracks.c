@@ -102,3 +102,9 @@ void fxt_sched_tracks_write_new(struct fxt_sched_tracks *rows, struct fxt_archiv
 		rows->items[i].is_written = true;
 	}
 }
+
+void fxt_sched_tracks_repeat(struct fxt_sched_tracks *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		rows->items[i].is_written = false;
+}

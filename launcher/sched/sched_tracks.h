@@ -40,4 +40,7 @@ void fxt_sched_tracks_write_all(const struct fxt_sched_tracks *rows, struct fxt_
 void fxt_sched_tracks_write_new(struct fxt_sched_tracks *rows, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider);
 
+/* Makes the next call describe all tracks again: to another archive. */
+void fxt_sched_tracks_repeat(struct fxt_sched_tracks *rows);
+
 #endif

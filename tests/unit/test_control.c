@@ -180,12 +180,12 @@ static void call_in_state(enum fxt_session_state state, const char *method, cons
 	wait_for_a_controller();
 	session.recording.state = state;
 	client = new_client();
-	pthread_mutex_lock(&session.archive.lock); /* a snapshot waits, then, instead of being written */
+	pthread_mutex_lock(&session.archive->lock); /* a snapshot waits, then, instead of being written */
 	ask(client, method, NULL);
 	assert_string_equal(heard(client), expected);
 	leave(client);
 	snapshots.count = 0;
-	pthread_mutex_unlock(&session.archive.lock);
+	pthread_mutex_unlock(&session.archive->lock);
 	assert_int_equal(end(NULL), 0);
 }
 
@@ -320,7 +320,7 @@ static void what_a_stop_waits_for(void **state)
 		enter(FXT_SESSION_STOPPING);
 		assert_string_equal(heard(client), "STOPPING ");
 		session.recording.results_written = table[i].results;
-		session.archive.error = table[i].archive_error;
+		session.archive->error = table[i].archive_error;
 		enter(table[i].next);
 		assert_string_equal(heard(client), table[i].told);
 		assert_null(server.controller.stop.connection);
@@ -339,7 +339,7 @@ static void waits_and_goes_away(void **state)
 	server.controller.stop = keep(0, 6);
 	ask_as(client, 7, "WatchAlert", NULL);
 	ask_as(client, 8, "WatchAlert", NULL);
-	pthread_mutex_lock(&session.archive.lock);
+	pthread_mutex_lock(&session.archive->lock);
 	ask_as(client, 9, "Snapshot", NULL);
 	assert_string_equal(heard(client), "");
 	leave(client);
@@ -352,7 +352,7 @@ static void waits_and_goes_away(void **state)
 	enter(FXT_SESSION_STOPPED);
 	ask_as(other, 3, "RaiseAlert", "{\"alert_name\":\"a\"}");
 	fxt_snapshots_close(&snapshots);
-	pthread_mutex_unlock(&session.archive.lock);
+	pthread_mutex_unlock(&session.archive->lock);
 	assert_string_equal(heard(other), "STARTED STOPPED 3:ok ");
 	ask_as(other, 4, "WatchAlert", NULL); /* that alert was not taken yet */
 	assert_string_equal(heard(other), "4:ok ");
@@ -407,14 +407,14 @@ static void one_snapshot_a_client(void **state)
 
 	(void)state;
 	session.recording.state = FXT_SESSION_STARTED;
-	pthread_mutex_lock(&session.archive.lock);
+	pthread_mutex_lock(&session.archive->lock);
 	ask_as(first, 1, "Snapshot", NULL);
 	ask_as(first, 2, "Snapshot", NULL);
 	assert_string_equal(heard(first), "2:-32000 ");
 	ask_as(second, 3, "Snapshot", "{\"path\":\"/x\"}");
 	assert_int_equal(snapshots.count, 2);
 	fxt_snapshots_close(&snapshots); /* both fail: the program has ended */
-	pthread_mutex_unlock(&session.archive.lock);
+	pthread_mutex_unlock(&session.archive->lock);
 	assert_string_equal(heard(first), "1:-32000 ");
 	assert_string_equal(heard(second), "3:-32000 ");
 	leave(first);

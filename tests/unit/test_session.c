@@ -51,7 +51,7 @@ static int open_session(void **state)
 	        fxt_session_open(&session, &options, FXT_CLOCK_MONOTONIC, (struct fxt_clock_pair){0}) != 0)
 		return -1;
 	session.listener = (struct fxt_session_listener){.state_changed = state_changed, .alerted = alerted};
-	fxt_archive_begin(&session.archive, fileno(file), "test", NULL);
+	fxt_archive_begin(session.archive, fileno(file), "test", NULL);
 	return 0;
 }
 

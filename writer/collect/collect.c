@@ -60,6 +60,11 @@ void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode)
 	c->earlier_losses = c->losses;
 }
 
+void fxt_collector_repeat_names(struct fxt_collector *c)
+{
+	c->durable_saved = 0;
+}
+
 /* Ends every call: hands out the records taken, and returns the call's result. */
 static int collect_end(struct fxt_collector *c)
 {

@@ -113,6 +113,10 @@ int fxt_collector_reserve(struct fxt_collector *c);
  */
 void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode);
 
+/* Streaming: hands out all durable data once more, from the beginning, before the next
+ * records: these go to another archive. */
+void fxt_collector_repeat_names(struct fxt_collector *c);
+
 /*
  * Streaming: hands out new durable data, then the rolling buffer that a SAVE_BUFFER packet
  * names. Returns 0; EPROTO: the packet or the memory broke a rule (`reason`), and the
