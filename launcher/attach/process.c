@@ -85,7 +85,7 @@ void fxt_process_describe_refusal(pid_t pid, int refusal, char *error, size_t er
 	else
 		process_refuse(pid, error, error_bytes,
 		        "cannot be attached to: ptrace(2) is not permitted; in a container it takes the "
-		        "capability CAP_SYS_PTRACE, and a process that has changed its user takes root");
+		        "capability CAP_SYS_PTRACE");
 }
 
 /* True if two files of /proc, or below it, are the same file. */
@@ -100,11 +100,19 @@ static bool process_is_same_file(const char *left, const char *right)
 static int process_check_owner(pid_t pid, char *error, size_t error_bytes)
 {
 	unsigned real, effective, own = sys_geteuid();
-	char users[64];
+	char users[64], path[32];
+	struct stat status;
 
 	if (!fxt_proc_status(pid, "Uid", users, sizeof(users)) ||
 	        sscanf(users, "%u %u", &real, &effective) != 2)
 		return process_refuse(pid, error, error_bytes, "does not exist");
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	/* Files there are root's if the process is not dumpable. */
+	if (effective != 0 && stat(path, &status) == 0 && status.st_uid == 0)
+		return process_refuse(pid, error, error_bytes,
+		        "may not open its own files in /proc, as after a change of its user (to %u), and "
+		        "recording it from now on takes that; start it by fxtrun instead",
+		        effective);
 	if (real == own && effective == own)
 		return 0;
 	return process_refuse(pid, error, error_bytes,

@@ -350,6 +350,11 @@ refused()
 		until grep '^Uid:.12345' /proc/$!/status; do sleep 0.01; done
 		refused 'belongs to another user (12345)' $!
 		kill $!
+		python3 -c 'import os, time; os.setuid(12345); time.sleep(60)' 3>&- &
+		until grep '^Uid:.12345' /proc/$!/status; do sleep 0.01; done
+		refused 'as after a change of its user (to 12345)' $!
+		grep 'start it by fxtrun instead' err
+		kill $!
 	fi
 }
 
