@@ -250,7 +250,7 @@ begin_hanging()
 		wait $recorder
 		exec 7>&-
 		fxt check trace.fxt
-		fxt last -t locker trace.fxt >last
+		fxt last trace.fxt >last
 		! grep -E "^0 .* pthread_mutex_lock: waiting for $mutex, held by thread $holder" last || break
 	done
 	[ $i -lt 10 ]
