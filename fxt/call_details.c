@@ -117,6 +117,31 @@ void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *
 	fxt_waits_finish(&m->waits, scan);
 }
 
+/* Finds the call to compare with. Without a call that does not satisfy the conditions, it is
+ * the median of those that do. */
+static bool call_details_find_usual(struct fxt_call_details *m, const bool *names)
+{
+	struct fxt_scan scan = *m->scan;
+	struct fxt_slowest slowest;
+
+	m->usual = m->slowest.median;
+	m->others = 0;
+	if (!m->has_conditions)
+		return true;
+	struct fxt_filter filter = *scan.filter;
+
+	filter.are_others = true;
+	scan.filter = &filter;
+	bool is_whole = fxt_slowest_read(&slowest, &scan, names, true, NULL, 0, fxt_walk_workers(&scan));
+
+	if (slowest.all_calls > 0) {
+		m->usual = slowest.median;
+		m->others = slowest.all_calls;
+	}
+	fxt_slowest_free(&slowest);
+	return is_whole;
+}
+
 bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most)
 {
@@ -133,6 +158,7 @@ bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const s
 
 	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, m->by, most, fxt_walk_workers(scan));
 
+	is_whole &= call_details_find_usual(m, names);
 	free(names);
 	fxt_report_changed(name, is_whole);
 	if (m->slowest.count >= least)
@@ -155,7 +181,7 @@ int fxt_call_details_explain(
 	for (size_t i = 0; i < count; i++)
 		calls[i] = &m->slowest.calls[first + i].slice;
 	bool is_whole = fxt_causes_read(&m->causes, m->scan, &m->timeline, &m->faults, &m->waits, calls,
-	        count, &m->slowest.median.slice, depth);
+	        count, &m->usual.slice, depth);
 
 	free(calls);
 	return fxt_report_changed(name, is_whole);
@@ -172,6 +198,15 @@ void fxt_call_details_print_calls(const struct fxt_call_details *m, const struct
 		        fxt_calls_text(m->scan, m->slowest.all_calls).text, fxt_time_text((double)ns).text);
 	fxt_print_fact("calls", (double)m->slowest.all_calls);
 	fxt_print_fact("median_ns", (double)ns);
+	if (m->others > 0) {
+		uint64_t usual = fxt_scan_ns(m->scan, m->usual.time);
+
+		fxt_print_line("compared with the %s call%s that --where leaves out: %s takes %s",
+		        fxt_calls_text(m->scan, m->others).text, fxt_plural(m->others),
+		        m->others == 1 ? "it" : "their median", fxt_time_text((double)usual).text);
+		fxt_print_fact("other_calls", (double)m->others);
+		fxt_print_fact("other_median_ns", (double)usual);
+	}
 	if (!fxt_timeline_is_known(&m->timeline))
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
 }

@@ -35,8 +35,14 @@ struct fxt_call_details {
 	struct fxt_hops hops;        /* keeps each event of a flow */
 	const struct fxt_values *by; /* set before the search: the slowest call of each value; or
 	                                NULL */
+	bool has_conditions;         /* set before the search: --where chose the calls */
 	struct fxt_slowest slowest;  /* set after the search */
-	struct fxt_causes causes;    /* set after the explanation */
+	/* The call that the others are compared with, set after the search. With conditions
+	 * it stands for the `others`, the calls that do not satisfy them: what all chosen
+	 * calls have in common would else seem usual. */
+	struct fxt_slow_call usual;
+	uint64_t others;          /* 0: it is the median of the calls themselves */
+	struct fxt_causes causes; /* set after the explanation */
 };
 
 void fxt_call_details_init(struct fxt_call_details *m);
@@ -56,7 +62,7 @@ void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *
 bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most);
 
-/* Explains `count` of the slowest calls, from `first` on, against the median call.
+/* Explains `count` of the slowest calls, from `first` on, against the usual call.
  * Returns an exit status; errors are reported. */
 int fxt_call_details_explain(
         struct fxt_call_details *m, const char *name, size_t first, size_t count, unsigned depth);

@@ -21,7 +21,7 @@ static const char help[] =
         "  preempted  how long it could have run, but something else did;\n"
         "  waiting    and how long it waited, for a lock, a thread, or an unknown reason\n"
         "  mostly     what it spent more time on than the median call, and the share of\n"
-        "             its time\n"
+        "             its time; with --where, than the median of the calls left out\n"
         "\n"
         "  -n, --limit=N        the first N calls, at most 1000 [10]\n"
         "  -b, --by=arg:NAME    the slowest call for each value of an argument\n" FXT_HELP_CHOICE
@@ -122,6 +122,7 @@ static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 		fxt_values_read(&c->values, scan, c->argument);
 		m->by = &c->values;
 	}
+	m->has_conditions = c->wanted.choice.where.count > (c->argument ? 1 : 0);
 	if (!fxt_call_details_find(m, name, scan, &c->functions, 1, most < CALLS_MAX ? most : CALLS_MAX))
 		return FXT_FAILED;
 	int status = fxt_call_details_explain(m, name, 0, m->slowest.count, 0);

@@ -15,8 +15,8 @@ static const char help[] =
         "\n"
         "Explains the slowest call of a function, or the CALL-th slowest in the\n"
         "numbering of fxt slow, by parts that add up to its time, the longest first,\n"
-        "beside those of the median call. Parts shorter than a 200th of both calls are\n"
-        "one line:\n"
+        "beside those of the median call; with --where, of the median of the calls that\n"
+        "it leaves out. Parts shorter than a 200th of both calls are one line:\n"
         "  running      on a CPU, in a function that it called, or in its own code; with\n"
         "               the number of page faults, a lower bound if some were lost\n"
         "  preempted    it could have run; by which thread, if that is in the trace\n"
@@ -153,8 +153,8 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 		fxt_describe_begin(&text);
 		fprintf(text.out, "mostly: %s ", fxt_time_text((double)most->ns).text);
 		fxt_describe_part(text.out, m->scan, &m->waits, &m->faults, most, slow->slice.name);
-		if (m->slowest.all_calls > 1)
-			fprintf(text.out, "; the median call %s",
+		if (m->slowest.all_calls > 1 || m->others > 0)
+			fprintf(text.out, "; the median call%s %s", m->others ? " of the others" : "",
 			        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");
 		fxt_describe_print(&text);
 	}
@@ -174,6 +174,7 @@ static int why_answer(void *state, const char *name, struct fxt_scan *scan)
 	struct fxt_call_details *m = &c->details;
 	int status;
 
+	m->has_conditions = c->wanted.choice.where.count > 0;
 	if (!fxt_call_details_find(m, name, scan, &c->functions, c->number, c->number))
 		return FXT_FAILED;
 	status = fxt_call_details_explain(m, name, c->number - 1, 1, (unsigned)c->depth);

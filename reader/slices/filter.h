@@ -24,6 +24,7 @@ struct fxt_filter {
 	uint64_t least;    /* length of a slice, including its part outside of the time */
 	uint64_t *records; /* offsets of the records of slices, ascending; NULL: all */
 	size_t record_count;
+	bool are_others; /* instead of `records`, the slices of all other records */
 };
 
 /* For things that are no slices. A NULL filter chooses everything. */
@@ -67,7 +68,7 @@ static inline bool fxt_filter_shows(
 {
 	return (!filter->names || filter->names[slice->name]) && (!filter->under || is_under) &&
 	       slice->end - slice->start >= filter->least &&
-	       (!filter->records || fxt_filter_has_record(filter, slice->offset));
+	       (!filter->records || fxt_filter_has_record(filter, slice->offset) != filter->are_others);
 }
 
 #endif

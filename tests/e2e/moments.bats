@@ -253,6 +253,32 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	[ "$(fxt why --csv handle | rows parts time_ns | awk '{ n += $1 } END { print n }')" = 1000000 ]
 }
 
+# Each call of handle with kind 1 spends 90 us in read_disk and 9 us in parse, and each with
+# kind 0 takes 19 us in parse alone.
+@test "slow and why: with --where a call is compared with the calls that it leaves out, and a line says so" {
+	for n in {0..99}; do
+		if ((n % 10 == 3)); then
+			echo "1 ${n}001000 ${n}091000 read_disk" $'\n'"1 ${n}092000 ${n}101000 parse" $'\n'"1 ${n}000000 ${n}110000 handle kind=1"
+		else
+			echo "1 ${n}001000 ${n}020000 parse" $'\n'"1 ${n}000000 ${n}021000 handle kind=0"
+		fi
+	done | python3 "$BATS_TEST_DIRNAME/planted.py" trace.fxt
+	fxt slow --where kind=1 handle >slow
+	cat slow
+	grep -Fx 'handle: 10 calls, the median takes 110.000 us' slow
+	grep -Fx 'compared with the 90 calls that --where leaves out: their median takes 21.000 us' slow
+	[ "$(grep -c 'in read_disk, running or not, 82 %' slow)" = 10 ]
+	fxt why --where kind=1 handle >why
+	cat why
+	grep -Fx 'compared with the 90 calls that --where leaves out: their median takes 21.000 us' why
+	grep -Fx 'mostly: 90.000 us in read_disk, running or not; the median call of the others none' why
+	grep -E '^ 9.000 us +8.2% +1 +19.000 us +1  in parse, running or not$' why
+	# Without other calls, or without conditions, the calls are compared with themselves.
+	fxt why --where 'kind<2' handle:1 | fails grep 'compared with'
+	fxt slow handle --by=arg:kind | fails grep 'compared with'
+	fxt slow handle --by=arg:kind --where kind=1 | grep -E '^1 +110.000 us .*in read_disk, running or not, 82 %'
+}
+
 @test "slow and why: chosen parts, and missing functions" {
 	fxtrun causes >measured
 	[ "$(fxt slow --csv -n 7 handle | wc -l)" = 8 ]
