@@ -502,14 +502,14 @@ void fxt_causes_report(const struct fxt_parts *parts, uint64_t whole, uint64_t m
 	        .context = context};
 	size_t small = 0;
 
-	for (size_t i = 0; i < parts->count; i++)
+	for (size_t i = 1; i < parts->count; i++)
 		small += causes_is_small(&telling, &parts->items[i]);
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct fxt_part *part = &parts->items[i];
 
-		/* A single small part takes no more lines than the part that would replace
-		 * it. */
-		if (telling.left == 0 || (small > 1 && causes_is_small(&telling, part)))
+		/* The longest part is shown even among hundreds that are small. A single small
+		 * part takes no more lines than the part that would replace it. */
+		if (telling.left == 0 || (i > 0 && small > 1 && causes_is_small(&telling, part)))
 			causes_fold(&telling, part);
 		else
 			causes_report_part(&telling, part, 0);

@@ -82,9 +82,9 @@ const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts);
 /* Visits the parts of a call that took `whole` ns: its own parts, each followed by the
  * important parts inside it, one level deeper. At most `most` parts are visited. With
  * `folds`, a part of the call's own is small if it takes less than a 200th of `whole`,
- * both in this call and in the usual one. Small parts are visited as one part behind the
- * others, together with those that `most` has no room for. The visited parts still sum
- * to the call. */
+ * both in this call and in the usual one. Small parts, except for the longest part of all,
+ * are visited as one part behind the others, together with those that `most` has no room
+ * for. The visited parts still sum to the call. */
 typedef void fxt_part_visit(void *context, const struct fxt_part *part, unsigned level);
 void fxt_causes_report(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
         fxt_part_visit *visit, void *context);

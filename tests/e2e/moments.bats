@@ -279,6 +279,22 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	fxt slow handle --by=arg:kind --where kind=1 | grep -E '^1 +110.000 us .*in read_disk, running or not, 82 %'
 }
 
+# Three hundred functions take 1 us each, and one of them 1.2 us: all are small.
+@test "why: the longest part is shown, however small it is and however few are to be shown" {
+	{
+		for n in {1..300}; do
+			echo "1 $((1000 * (n - 1) + (n > 77 ? 200 : 0))) $((1000 * n + (n >= 77 ? 200 : 0))) small_$n"
+		done
+		echo 1 0 300200 handle
+	} | python3 "$BATS_TEST_DIRNAME/planted.py" trace.fxt
+	for n in 1 10; do
+		fxt why -n $n handle >why
+		cat why
+		grep -E '^ +1.200 us +0.4% .*in small_77, running or not$' why
+		grep -E '^299.000 us +99.6% .*\(300 more\)$' why
+	done
+}
+
 @test "slow and why: chosen parts, and missing functions" {
 	fxtrun causes >measured
 	[ "$(fxt slow --csv -n 7 handle | wc -l)" = 8 ]
