@@ -746,7 +746,7 @@ const struct fxt_option fxt_option_table[] = {
         {"usdt", "PROVIDER:PROBE,...",
                 "record the probes of <sys/sdt.h> that the program and its libraries have, such as "
                 "postgresql:*, with their arguments; @arg1/s behind it: the first argument is a text; list: "
-                "only says which probes there are",
+                "only lists the probes, and runs nothing",
                 .set = option_usdt},
         {"log", "LOG,...",
                 "record the lines that programs write to a log, on the thread that writes them: stderr, "

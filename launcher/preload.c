@@ -55,16 +55,30 @@ static void preload_print_libraries(const char *program, int output)
 	_exit(127);
 }
 
-static bool preload_uses_mpi(const char *program)
+/* Takes a line "\tNAME => PATH (ADDRESS)" apart; without " => PATH" the name is the path. */
+static bool preload_split(char *line, const char **name, const char **path)
 {
-	static const char library[] = "\tlibmpi";
-	bool is_used = false;
-	char line[PATH_MAX + 256];
+	char *arrow = strstr(line, " => "), *address = strstr(arrow ? arrow : line, " (0x");
+
+	if (*line != '\t' || !address)
+		return false;
+	*address = 0;
+	if (arrow)
+		*arrow = 0;
+	*name = line + 1;
+	*path = arrow ? arrow + strlen(" => ") : *name;
+	return true;
+}
+
+void fxt_preload_libraries(const char *program, fxt_preload_library *visit, void *context)
+{
+	char line[2 * PATH_MAX];
+	const char *name, *path;
 	int ends[2];
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
-		return false;
+		return;
 	pid = fork();
 	if (pid == 0)
 		preload_print_libraries(program, ends[1]);
@@ -72,13 +86,28 @@ static bool preload_uses_mpi(const char *program)
 	FILE *lines = fdopen(ends[0], "r");
 
 	while (lines && fgets(line, sizeof(line), lines))
-		is_used |= strncmp(line, library, strlen(library)) == 0;
+		if (preload_split(line, &name, &path))
+			visit(context, name, path);
 	if (lines)
 		fclose(lines);
 	else
 		close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
+}
+
+static void preload_note_mpi(void *is_used, const char *name, const char *path)
+{
+	(void)path;
+	if (strncmp(name, "libmpi", strlen("libmpi")) == 0)
+		*(bool *)is_used = true;
+}
+
+static bool preload_uses_mpi(const char *program)
+{
+	bool is_used = false;
+
+	fxt_preload_libraries(program, preload_note_mpi, &is_used);
 	return is_used;
 }
 

@@ -28,6 +28,12 @@ int fxt_preload_link(char path[PATH_MAX], const char *directory);
 /* Removes the link, if one was made. */
 void fxt_preload_unlink(const char *directory);
 
+/* Visits the libraries that a program is linked with, itself or by other libraries, as the
+ * loader finds them. The program does not run: it must be one with a loader
+ * (fxtrun/target.h). */
+typedef void fxt_preload_library(void *context, const char *name, const char *path);
+void fxt_preload_libraries(const char *program, fxt_preload_library *visit, void *context);
+
 /* Stores the path of libfxtmpi.so in path[PATH_MAX] if a program needs it, else "". Two
  * things must hold. The library lies beside the agent, which has the path `agent`. The
  * program at path `program` is linked with MPI's library, itself or by another library. The

@@ -14,6 +14,7 @@
 #include "command_line.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
+#include "probe_list.h"
 #include "reader/trace/index.h"
 #include "run.h"
 #include "target.h"
@@ -130,13 +131,18 @@ int main(int argc, char **argv)
 		fxt_say("%s", error);
 		return FXT_EXIT_FAILED;
 	}
-	if (!fxtrun_has_data())
+	bool is_list = fxt_probe_list_is_wanted(&run.options);
+
+	if (!is_list && !fxtrun_has_data())
 		return FXT_EXIT_FAILED;
-	result = fxtrun_prepare(&run, error, sizeof(error));
+	result = is_list ? fxt_probe_list_print(&run.options, error, sizeof(error))
+	                 : fxtrun_prepare(&run, error, sizeof(error));
 	if (result != 0) {
 		fxt_say("%s", error);
 		return result;
 	}
+	if (is_list)
+		return 0;
 
 	fxt_signals_take(&run.inherited, &run.handled);
 	result = fxt_ledger_open(&run.ledger);

@@ -4,7 +4,7 @@
  *
  *     postgresql:*                        all probes of a provider
  *     postgresql:query__start@arg1/s      the first argument is the address of a text
- *     list                                none; a message lists the probes that there are
+ *     list                                none: fxtrun lists the probes that there are
  */
 #ifndef FXT_LAUNCHER_PLANNING_PROBE_REQUESTS_H
 #define FXT_LAUNCHER_PLANNING_PROBE_REQUESTS_H

@@ -248,3 +248,27 @@ serves()
 	grep $'^async end\tpostgresql\ttransaction\t' events | cut -f4 | sort | diff begun -
 	[ "$(wc -l <begun)" -ge 100 ]
 }
+
+@test "--usdt=list lists the probes of the program and its libraries: nothing runs, and the trace stays as it is" {
+	cc -O2 -w -fPIC -shared -o libplugged.so "$sources/plugged.c"
+	sed 's/return/DTRACE_PROBE1(mine, opened, 1); &/' <<<'int main(void) { return fopen("has_run", "w") ? 0 : 1; }' |
+		cc -w -include stdio.h -include sys/sdt.h -x c -o program - -x none -Wl,--no-as-needed ./libplugged.so
+	echo older >trace.fxt
+	fxtrun --usdt=list ./program >list 2>err
+	cat list
+	[ ! -s err ]
+	[ ! -e has_run ]
+	[ "$(cat trace.fxt)" = older ]
+	[ "$(ls -A "$XDG_RUNTIME_DIR")" = "" ]
+	# readelf's names of the notes are the truth.
+	for file in ./program ./libplugged.so; do
+		grep -x ".*${file#.}" list
+		readelf -n $file | awk '$1 == "Provider:" { provider = $2 } $1 == "Name:" { print "  " provider ":" $2 }' | sort -u >truth
+		[ -s truth ]
+		awk -v file="${file#.}" '!/^ / { is = index($0, file) > 0 } /^ / && is' list | sort -u | diff truth -
+	done
+	sleep 1000 3>&- &
+	fxtrun --usdt=list --attach=$! >list
+	kill $!
+	grep libc.so list || [ "$(cat list)" = "no probes" ]
+}
