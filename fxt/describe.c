@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "reader/slices/arguments.h"
 #include "reader/trace/fold_names.h"
 #include "reader/stats/groups.h"
 #include "reader/trace/text.h"
@@ -14,6 +15,7 @@
 #include "terminal.h"
 
 enum { PATH_CALLS = 8, PATH_CALLS_TERMINAL = 4 }; /* calls of a path that are shown */
+enum { ARGUMENTS_SHOWN = 8, VALUE_COLUMNS = 40 }; /* of an event, and of each value */
 
 void fxt_describe_begin(struct fxt_describer *words)
 {
@@ -357,4 +359,29 @@ void fxt_describe_part(FILE *out, const struct fxt_scan *scan, const struct fxt_
 	if (part->faults > 0)
 		fprintf(out, ", %s%" PRIu64 " page fault%s", faults->has_missing ? "≥ " : "", part->faults,
 		        fxt_plural(part->faults));
+}
+
+/* ---- arguments ---- */
+
+void fxt_describe_arguments(FILE *out, struct fxt_tables *t, const struct fxt_view *view)
+{
+	bool is_text = fxt_print_format() == FXT_FORMAT_TEXT;
+	struct fxt_arguments arguments = view->arguments;
+	struct fxt_argument argument;
+	char buffer[FXT_ARGUMENT_BYTES];
+
+	for (unsigned count = 0; fxt_next_argument(&arguments, &argument); count++) {
+		struct fxt_span name = fxt_tables_text(t, argument.name);
+		struct fxt_span value = fxt_argument_text(t, view, &argument, buffer);
+		unsigned columns = VALUE_COLUMNS;
+		size_t bytes = is_text ? fxt_text_beginning(value, &columns) : value.bytes;
+
+		fputs(count > 0 ? ", " : "", out);
+		if (is_text && count == ARGUMENTS_SHOWN) {
+			fputs("…", out);
+			return;
+		}
+		fprintf(out, "%.*s=%.*s%s", (int)name.bytes, name.data, (int)bytes, value.data,
+		        bytes < value.bytes ? "…" : "");
+	}
 }

@@ -70,6 +70,10 @@ void fxt_describe_blocker(FILE *out, const struct fxt_scan *scan, const struct f
 void fxt_describe_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
         const struct fxt_faults *faults, const struct fxt_part *part, uint32_t function);
 
+/* Prints the arguments of an event: status=500, path=/report. People see at most 8 of them,
+ * and the first 40 columns of a value. */
+void fxt_describe_arguments(FILE *out, struct fxt_tables *t, const struct fxt_view *view);
+
 /* The kind of a part as a word for programs: "ran", "preempted". */
 const char *fxt_describe_kind(enum fxt_part_kind kind);
 

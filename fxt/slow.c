@@ -6,6 +6,7 @@
 #include <string.h>
 #include "call_details.h"
 #include "options.h"
+#include "reader/slices/events.h"
 #include "describe.h"
 
 static const char help[] =
@@ -22,6 +23,7 @@ static const char help[] =
         "  waiting    and how long it waited, for a lock, a thread, or an unknown reason\n"
         "  mostly     what it spent more time on than the median call, and the share of\n"
         "             its time; with --where, than the median of the calls left out\n"
+        "  arguments  its arguments, if any of these calls has some\n"
         "\n"
         "  -n, --limit=N        the first N calls, at most 1000 [10]\n"
         "  -b, --by=arg:NAME    the slowest call for each value of an argument\n" FXT_HELP_CHOICE
@@ -41,8 +43,20 @@ static const struct fxt_column columns[] = {
         {"mostly", "mostly", FXT_COLUMN_TEXT, 0},
         {"mostly_share", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
         {"path", "called by", FXT_COLUMN_TEXT, 4},
+        {"arguments", "arguments", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
 };
-enum { VALUE = 1, COLUMNS = sizeof(columns) / sizeof(*columns) };
+enum { VALUE = 1, ARGUMENTS = 11, COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+/* Arguments of the calls that are shown. */
+struct slow_arguments {
+	struct slow_call {
+		uint64_t offset;             /* of its record */
+		struct fxt_describer *words; /* its arguments */
+	} * calls;                           /* by offset, ascending */
+	struct fxt_describer *words;         /* by number of the call */
+	size_t count;
+	bool has_any;
+};
 
 /* The options, and the state while traces are read. */
 struct slow_command {
@@ -63,8 +77,53 @@ static uint64_t slow_sum(const struct fxt_parts *parts, enum fxt_part_kind first
 	return sum;
 }
 
-static void slow_print_call(const struct fxt_call_details *m, size_t number)
+static int slow_by_offset(const void *left, const void *right)
 {
+	const struct slow_call *a = left, *b = right;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static void slow_take_arguments(
+        void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset)
+{
+	struct slow_arguments *a = state;
+	const struct slow_call key = {offset, NULL};
+
+	if (view->type != FXT_RECORD_EVENT || view->arguments.left == 0)
+		return;
+	const struct slow_call *call = bsearch(&key, a->calls, a->count, sizeof(key), slow_by_offset);
+
+	if (!call)
+		return;
+	fxt_describe_begin(call->words);
+	fxt_describe_arguments(call->words->out, &walker->tables, view);
+	a->has_any |= fxt_describe_end(call->words).bytes > 0;
+}
+
+static bool slow_read_arguments(struct slow_arguments *a, const struct fxt_call_details *m)
+{
+	*a = (struct slow_arguments){.count = m->slowest.count,
+	        .calls = fxt_allocate(m->slowest.count * sizeof(*a->calls)),
+	        .words = fxt_allocate(m->slowest.count * sizeof(*a->words))};
+	for (size_t i = 0; i < a->count; i++)
+		a->calls[i] = (struct slow_call){m->slowest.calls[i].slice.offset, &a->words[i]};
+	qsort(a->calls, a->count, sizeof(*a->calls), slow_by_offset);
+	return fxt_events_read(m->scan, slow_take_arguments, a);
+}
+
+static void slow_free_arguments(struct slow_arguments *a)
+{
+	for (size_t i = 0; i < a->count; i++)
+		fxt_describe_free(&a->words[i]);
+	free(a->calls);
+	free(a->words);
+}
+
+static void slow_print_call(
+        const struct fxt_call_details *m, const struct slow_arguments *arguments, size_t number)
+{
+	const struct fxt_describer *values = &arguments->words[number];
 	const struct fxt_slice *call = &m->slowest.calls[number].slice;
 	const struct fxt_parts *parts = &m->causes.calls[number];
 	const struct fxt_part *most = fxt_causes_main(parts);
@@ -104,6 +163,8 @@ static void slow_print_call(const struct fxt_call_details *m, size_t number)
 		cells[9] = fxt_cell_number(ns ? (double)most->ns / (double)ns : 0);
 	}
 	cells[10] = fxt_cell_text(fxt_describe_end(&path));
+	if (values->bytes > 0)
+		cells[ARGUMENTS] = fxt_cell_text((struct fxt_span){values->text, values->bytes});
 	fxt_table_row(cells);
 	fxt_describe_free(&thread);
 	fxt_describe_free(&why);
@@ -126,6 +187,10 @@ static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 	if (!fxt_call_details_find(m, name, scan, &c->functions, 1, most < CALLS_MAX ? most : CALLS_MAX))
 		return FXT_FAILED;
 	int status = fxt_call_details_explain(m, name, 0, m->slowest.count, 0);
+	struct slow_arguments arguments;
+
+	if (!slow_read_arguments(&arguments, m))
+		status = fxt_report_changed(name, false);
 
 	fxt_call_details_print_calls(m, &c->functions);
 	memcpy(shown, columns, sizeof(shown));
@@ -134,10 +199,13 @@ static int slow_answer(void *state, const char *name, struct fxt_scan *scan)
 		shown[VALUE].rank = 0;
 		shown[0].rank = FXT_COLUMN_DATA;
 	}
+	if (arguments.has_any)
+		shown[ARGUMENTS].rank = 0;
 	fxt_table_begin("calls", NULL, shown, COLUMNS);
 	for (size_t i = 0; i < m->slowest.count; i++)
-		slow_print_call(m, i);
+		slow_print_call(m, &arguments, i);
 	fxt_table_end();
+	slow_free_arguments(&arguments);
 	fxt_print_missing(scan);
 	return status;
 }

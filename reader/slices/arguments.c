@@ -134,11 +134,8 @@ void fxt_conditions_free(struct fxt_conditions *conditions)
 
 /* ---- values ---- */
 
-enum { VALUE_BYTES = 48 }; /* of any value but a string or a name */
-
-/* The text of a value, in `buffer` or where it stands. */
-static struct fxt_span arguments_text(struct fxt_tables *t, const struct fxt_view *view,
-        const struct fxt_argument *argument, char buffer[VALUE_BYTES])
+struct fxt_span fxt_argument_text(struct fxt_tables *t, const struct fxt_view *view,
+        const struct fxt_argument *argument, char buffer[FXT_ARGUMENT_BYTES])
 {
 	uint32_t thread = fxt_tables_thread(t, view->event.thread);
 	struct fxt_span label = fxt_tables_label(t, t->threads[thread].process, argument);
@@ -151,27 +148,27 @@ static struct fxt_span arguments_text(struct fxt_tables *t, const struct fxt_vie
 	case FXT_ARGUMENT_STRING:
 		return fxt_tables_text(t, argument->value.string);
 	case FXT_ARGUMENT_INT32:
-		snprintf(buffer, VALUE_BYTES, "%" PRId32, (int32_t)word);
+		snprintf(buffer, FXT_ARGUMENT_BYTES, "%" PRId32, (int32_t)word);
 		break;
 	case FXT_ARGUMENT_INT64:
-		snprintf(buffer, VALUE_BYTES, "%" PRId64, (int64_t)word);
+		snprintf(buffer, FXT_ARGUMENT_BYTES, "%" PRId64, (int64_t)word);
 		break;
 	case FXT_ARGUMENT_DOUBLE:
 		memcpy(&number, &word, sizeof(number));
-		snprintf(buffer, VALUE_BYTES, "%.15g", number);
+		snprintf(buffer, FXT_ARGUMENT_BYTES, "%.15g", number);
 		break;
 	case FXT_ARGUMENT_POINTER:
-		snprintf(buffer, VALUE_BYTES, "0x%" PRIx64, word);
+		snprintf(buffer, FXT_ARGUMENT_BYTES, "0x%" PRIx64, word);
 		break;
 	case FXT_ARGUMENT_BOOL:
 		return fxt_span(word ? "true" : "false");
 	case FXT_ARGUMENT_NULL:
 		return fxt_span("null");
 	case FXT_ARGUMENT_BLOB:
-		snprintf(buffer, VALUE_BYTES, "blob of %zu bytes", argument->value.blob.bytes);
+		snprintf(buffer, FXT_ARGUMENT_BYTES, "blob of %zu bytes", argument->value.blob.bytes);
 		break;
 	default:
-		snprintf(buffer, VALUE_BYTES, "%" PRIu64, word);
+		snprintf(buffer, FXT_ARGUMENT_BYTES, "%" PRIu64, word);
 		break;
 	}
 	return fxt_span(buffer);
@@ -226,7 +223,7 @@ static bool conditions_compare(enum operation operation, int order)
 static bool conditions_hold_for(const struct fxt_condition *c, struct fxt_tables *t,
         const struct fxt_view *view, const struct fxt_argument *argument)
 {
-	char buffer[VALUE_BYTES];
+	char buffer[FXT_ARGUMENT_BYTES];
 	long double number;
 
 	if (c->operation == THERE)
@@ -236,7 +233,7 @@ static bool conditions_hold_for(const struct fxt_condition *c, struct fxt_tables
 		return number == number
 		               ? conditions_compare(c->operation, (number > c->number) - (number < c->number))
 		               : c->operation == UNEQUAL;
-	struct fxt_span text = arguments_text(t, view, argument, buffer);
+	struct fxt_span text = fxt_argument_text(t, view, argument, buffer);
 
 	if (c->operation == LIKE)
 		return fxt_patterns_match(&c->pattern, text);
@@ -310,14 +307,14 @@ static void values_record(
 	struct search *s = state;
 	struct fxt_values *values = s->values;
 	struct fxt_argument argument;
-	char buffer[VALUE_BYTES];
+	char buffer[FXT_ARGUMENT_BYTES];
 
 	if (!arguments_has(walker->scan, &walker->tables, view) ||
 	        !fxt_tables_argument(&walker->tables, view, s->name, &argument))
 		return;
 	fxt_make_room(values->items, values->count, values->room);
 	values->items[values->count++] = (struct fxt_value_of_record){
-	        offset, values_id(values, arguments_text(&walker->tables, view, &argument, buffer))};
+	        offset, values_id(values, fxt_argument_text(&walker->tables, view, &argument, buffer))};
 }
 
 /* Offers all names of arguments as what was meant. */

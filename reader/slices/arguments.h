@@ -16,6 +16,11 @@
 /* The number that an argument is, of a pointer or koid too. Returns false if it is none. */
 bool fxt_argument_number(const struct fxt_argument *argument, long double *number);
 
+/* The text of an event's argument: in `buffer`, or where it stands. */
+enum { FXT_ARGUMENT_BYTES = 48 }; /* of any value but a string or a name */
+struct fxt_span fxt_argument_text(struct fxt_tables *t, const struct fxt_view *view,
+        const struct fxt_argument *argument, char buffer[FXT_ARGUMENT_BYTES]);
+
 /* All of them must hold. All zeros: none, and every event satisfies them. */
 struct fxt_conditions {
 	struct fxt_condition *items;

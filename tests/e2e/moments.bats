@@ -295,6 +295,31 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	done
 }
 
+# The second call has ten arguments; a text of the first one has 90 characters.
+@test "slow: the arguments of calls are shown, piped and on a terminal; long ones lose their end, but not for programs" {
+	local long=$(printf 'x%.0s' {1..90})
+
+	python3 "$BATS_TEST_DIRNAME/planted.py" trace.fxt <<-END
+		1 0 3000 handle path=/report%20of%20today status=500 text=$long
+		1 4000 6000 handle $(printf 'a%d=%d ' {0..9}{,})
+		1 7000 8000 handle
+		1 9000 9500 other
+	END
+	fxt slow handle >piped
+	cat piped
+	grep -E "^ +1 .* path=/report of today, status=500, text=x{40}…$" piped
+	grep -E '^ +2 .* a0=0, a1=1, a2=2, a3=3, a4=4, a5=5, a6=6, a7=7, …$' piped
+	grep -E '^ +3 .* -$' piped
+	PAGER=cat NO_COLOR=1 TERM=xterm script -qec "stty cols 80; fxt slow handle" /dev/null </dev/null | tr -d '\r' >shown
+	cat shown
+	fails grep -E '^.{81}' shown
+	grep 'path=/report of' shown
+	grep 'a5=5' shown
+	[ "$(fxt slow --csv handle | rows calls arguments | head -1)" = "path=/report of today, status=500, text=$long" ]
+	[ "$(fxt slow --csv handle | rows calls arguments | sed -n 2p | tr -d -c =)" = "==========" ]
+	fxt slow other | fails grep arguments
+}
+
 @test "slow and why: chosen parts, and missing functions" {
 	fxtrun causes >measured
 	[ "$(fxt slow --csv -n 7 handle | wc -l)" = 8 ]
