@@ -181,7 +181,7 @@ int fxt_call_details_explain(
 	for (size_t i = 0; i < count; i++)
 		calls[i] = &m->slowest.calls[first + i].slice;
 	bool is_whole = fxt_causes_read(&m->causes, m->scan, &m->timeline, &m->faults, &m->waits, calls,
-	        count, &m->usual.slice, depth);
+	        count, fxt_call_details_compares(m) ? &m->usual.slice : NULL, depth);
 
 	free(calls);
 	return fxt_report_changed(name, is_whole);

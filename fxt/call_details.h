@@ -62,7 +62,13 @@ void fxt_call_details_finish(struct fxt_call_details *m, const struct fxt_scan *
 bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most);
 
-/* Explains `count` of the slowest calls, from `first` on, against the usual call.
+/* Whether there is another call to compare with. */
+static inline bool fxt_call_details_compares(const struct fxt_call_details *m)
+{
+	return m->slowest.all_calls > 1 || m->others > 0;
+}
+
+/* Explains `count` of the slowest calls, from `first` on, against the usual call if there is another.
  * Returns an exit status; errors are reported. */
 int fxt_call_details_explain(
         struct fxt_call_details *m, const char *name, size_t first, size_t count, unsigned depth);

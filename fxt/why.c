@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "call_details.h"
 #include "options.h"
 #include "reader/trace/text.h"
@@ -57,7 +58,7 @@ static const struct fxt_column columns[] = {
         {"page_faults", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
         {"median_page_faults", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 };
-enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+enum { MEDIAN = 3, MEDIAN_CALLS = 4, COLUMNS = sizeof(columns) / sizeof(*columns) };
 
 /* The options, and the state while traces are read. */
 struct why_command {
@@ -98,11 +99,12 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 	cells[0] = fxt_cell_number((double)part->ns);
 	if (level == 0)
 		cells[1] = fxt_cell_number(call->ns ? (double)part->ns / (double)call->ns : 0);
-	if (level == 0 || part->usual_ns > 0)
-		cells[3] = fxt_cell_number((double)part->usual_ns);
+	if (fxt_call_details_compares(m) && (level == 0 || part->usual_ns > 0))
+		cells[MEDIAN] = fxt_cell_number((double)part->usual_ns);
 	if (part->calls > 0 || part->usual_calls > 0) {
 		cells[2] = fxt_cell_number((double)part->calls);
-		cells[4] = fxt_cell_number((double)part->usual_calls);
+		if (fxt_call_details_compares(m))
+			cells[MEDIAN_CALLS] = fxt_cell_number((double)part->usual_calls);
 	}
 	cells[5] = fxt_cell_text(fxt_describe_end(&text));
 	cells[5].indent = FXT_INDENT * level;
@@ -117,7 +119,8 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 		cells[10] = fxt_cell_number((double)by);
 	if (fxt_faults_are_known(&m->faults)) {
 		cells[11] = fxt_cell_number((double)part->faults);
-		cells[12] = fxt_cell_number((double)part->usual_faults);
+		if (fxt_call_details_compares(m))
+			cells[12] = fxt_cell_number((double)part->usual_faults);
 	}
 	fxt_table_row(cells);
 	fxt_describe_free(&text);
@@ -135,6 +138,7 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 	const struct fxt_part *most = fxt_causes_main(&m->causes.calls[0]);
 	struct fxt_describer text;
 	struct why_call call = {m, ns, slow->slice.name};
+	struct fxt_column shown[COLUMNS];
 
 	fxt_describe_begin(&text);
 	fprintf(text.out, "call %" PRIu64 ": %s", c->number, fxt_time_text((double)(ns)).text);
@@ -153,7 +157,7 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 		fxt_describe_begin(&text);
 		fprintf(text.out, "mostly: %s ", fxt_time_text((double)most->ns).text);
 		fxt_describe_part(text.out, m->scan, &m->waits, &m->faults, most, slow->slice.name);
-		if (m->slowest.all_calls > 1 || m->others > 0)
+		if (fxt_call_details_compares(m))
 			fprintf(text.out, "; the median call%s %s", m->others ? " of the others" : "",
 			        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");
 		fxt_describe_print(&text);
@@ -162,7 +166,10 @@ static void why_print_call(struct why_command *c, const struct fxt_call_details 
 	fxt_print_fact("time_ns", (double)(ns));
 	fxt_print_fact("tracer_waited_ns", (double)waited);
 	fxt_print_fact("start_ns", (double)(start - fxt_scan_ns(m->scan, m->scan->start)));
-	fxt_table_begin("parts", NULL, columns, COLUMNS);
+	memcpy(shown, columns, sizeof(shown));
+	if (!fxt_call_details_compares(m))
+		shown[MEDIAN].rank = shown[MEDIAN_CALLS].rank = FXT_COLUMN_DATA;
+	fxt_table_begin("parts", NULL, shown, COLUMNS);
 	fxt_causes_report(&m->causes.calls[0], ns, fxt_options_limit(&c->wanted, UINT64_MAX),
 	        c->wanted.format == FXT_FORMAT_TEXT, why_print_part, &call);
 	fxt_table_end();

@@ -293,6 +293,10 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 		grep -E '^ +1.200 us +0.4% .*in small_77, running or not$' why
 		grep -E '^299.000 us +99.6% .*\(300 more\)$' why
 	done
+	# The only call is compared with nothing: itself would explain nothing.
+	fails grep -i 'median' why
+	grep -Fx 'mostly: 1.200 us in small_77, running or not' why
+	fxt slow handle | grep -E '^ +1 .* in small_77, running or not, 0 %'
 }
 
 # The second call has ten arguments; a text of the first one has 90 characters.
