@@ -18,7 +18,7 @@ enum {
 	ROWS = 1000,       /* rows that decide the widths, before the first is shown */
 	TEXT_COLUMNS = 80, /* width of a text column if nothing is cut */
 	INDENT_MOST = 80,  /* the same for an indentation */
-	LINES_MOST = 8     /* of a wrapped text; a longer one loses its middle */
+	LINES_MOST = 16    /* of a wrapped text; a longer one loses its middle */
 };
 
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)

@@ -3,7 +3,7 @@
 
 load helpers
 
-# A trace of five calls; their names are long, longer than eight lines, hostile, wide, and
+# A trace of five calls; their names are long, longer than sixteen lines, hostile, wide, and
 # plain.
 odd_names()
 {
@@ -108,7 +108,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
     width = sum(1 + (unicodedata.east_asian_width(c) == "W") for c in line)
     if width > int(os.environ["columns"]) and line[0] == " ":
         sys.exit(f"{width} columns: {line}")'
-		# All of a name is there, but for one that would take more than eight lines.
+		# All of a name is there, but for one that would take more than sixteen lines.
 		tr -d ' \n' <shown | grep -F "$(printf 'outer::%.0s' {1..12})name(" >whole
 		tr -d ' \n' <shown | grep -E '(endless::)+.*….*e\(int\)' >cut
 		grep -q '\\x1b\[31mred' shown
@@ -162,4 +162,55 @@ lines = list(csv.DictReader(open("report.csv", encoding="utf-8")))
 assert [(line["total_ns"], line["file"]) for line in lines if line["table"] == "functions"] == [
     (str(row["total_ns"]), "") for row in rows]
 assert rows[0]["file"] is None'
+}
+
+# Who holds the lock, and in which function, is at the end of what a slow call waited for.
+@test "on a terminal of 80 columns: slow and why say all of what a call waited for, to the holder's innermost function" {
+	cat >held.cc <<-'END'
+		#include <map>
+		#include <mutex>
+		#include <string>
+		#include <thread>
+		#include <vector>
+		#include <semaphore.h>
+		#include <unistd.h>
+		namespace company::product::storage_engine {
+		template <class Key, class Value> struct replicated_index_of_documents {
+		    std::mutex mutex;
+		    std::map<Key, Value> documents;
+		    __attribute__((noinline)) void rebuild_from_write_ahead_log(sem_t *held, const std::vector<Value> &) {
+		        std::lock_guard<std::mutex> guard(mutex);
+		        sem_post(held);
+		        usleep(50000);
+		    }
+		    __attribute__((noinline)) void rebuild_all_secondary_indexes(sem_t *held) { rebuild_from_write_ahead_log(held, {}); }
+		    __attribute__((noinline)) bool look_up(const Key &key) {
+		        std::lock_guard<std::mutex> guard(mutex);
+		        return documents.count(key);
+		    }
+		};
+		}
+		company::product::storage_engine::replicated_index_of_documents<std::string, std::map<std::string, int>> documents;
+		static sem_t held;
+		__attribute__((noinline)) static bool handle_request(const std::string &customer) { return documents.look_up(customer); }
+		int main() {
+		    sem_init(&held, 0, 0);
+		    std::thread keeper([] { documents.rebuild_all_secondary_indexes(&held); });
+		    sem_wait(&held);
+		    handle_request("someone");
+		    keeper.join();
+		}
+	END
+	g++ -std=c++17 -O1 -g -finstrument-functions -pthread -o held held.cc
+	fxtrun -o trace.fxt ./held
+	for command in slow why; do
+		PAGER=cat NO_COLOR=1 on_terminal 80 "fxt $command 'handle_request*'" >shown
+		cat shown
+		fails grep '……' shown
+		# Below the titles, the last column alone, without its breaks.
+		awk '/mostly$|spent its time on$/ { at = match($0, /mostly$|what it spent/); next } at { printf "%s", substr($0, at) }' shown |
+			tr -d ' ' | tee whole
+		grep -F 'waitingfordocuments' whole
+		grep -E 'heldbythread[0-9]+"held"in.*rebuild_all_secondary_indexes.*>.*rebuild_from_write_ahead_log\(' whole
+	done
 }
