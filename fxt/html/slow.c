@@ -27,6 +27,43 @@ static void slow_part(void *context, const struct fxt_part *part, unsigned level
 	parts->before = ",";
 }
 
+/* The functions around a stretch of time, at most `most`. A recorded call of a function that
+ * waits, and its wait, are one. */
+static unsigned slow_depth(const struct fxt_paths *paths, uint32_t path, unsigned most)
+{
+	unsigned depth = 0;
+
+	for (; path != 0 && depth < most; path = paths->items[path].parent)
+		depth += paths->items[path].name != paths->items[paths->items[path].parent].name;
+	return depth;
+}
+
+/*
+ * True for a call by which a thread takes its work from others: it took nine tenths of its
+ * time to wait for a condition or a semaphore, in itself, and the function of its thread
+ * calls it. Not on the main thread, which rather waits for results.
+ */
+static bool slow_waits_for_work(const struct fxt_html *page, const struct fxt_causes *causes)
+{
+	enum { LOOP = 3 }; /* the thread's function, the call, and the wait */
+	const struct fxt_account *account = &causes->accounts.items[0];
+	const struct fxt_koids *koids = &page->scan->tables.threads[account->thread];
+	struct fxt_spill_window window = {0};
+	uint64_t ns = 0;
+
+	if (koids->thread == koids->process)
+		return false;
+	for (uint64_t i = 0; i < account->waited.count; i++) {
+		const struct fxt_cell_of_time *cell = fxt_spill_at(&account->waited, &window, i);
+		const struct fxt_wait wait = fxt_waits_item(page->waits, cell->wait - 1);
+
+		if ((wait.kind == FXT_WAIT_CONDITION || wait.kind == FXT_WAIT_SEMAPHORE) &&
+		        slow_depth(&causes->accounts.paths, cell->path, LOOP + 1) <= LOOP)
+			ns += cell->ns;
+	}
+	return ns >= (account->end - account->start) / 10 * 9;
+}
+
 static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 {
 	const struct fxt_scan *scan = page->scan;
@@ -45,7 +82,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	        ", \"is_idle\": %s, \"path\": ",
 	        fxt_html_name(&page->names, call->name), call->thread, start, ns,
 	        fxt_scan_ns(scan, call->end - call->start), fxt_scan_ns(scan, outlier->usual_time),
-	        outlier->calls, outlier->is_idle ? "true" : "false");
+	        outlier->calls, outlier->is_idle || slow_waits_for_work(page, &causes) ? "true" : "false");
 	fxt_describe_begin(&path);
 	fxt_describe_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
 	fxt_html_words_write(page->out, &path);

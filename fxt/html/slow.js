@@ -38,9 +38,10 @@
     section.hidden = true;
     return;
   }
+  data.slow.sort((a, b) => a.is_idle - b.is_idle);
   const entries = data.slow.map((call, i) => entry(call, i + 1)), busy = data.slow.filter(call => !call.is_idle).length;
   section.append(make('p', {class: 'note'}, busy ? 'Of functions whose slowest call took most longer than the median call.' : 'None: the calls that took longest were idle.'),
     ...entries.slice(0, busy));
-  if (busy < entries.length) section.append(make('p', {class: 'note idle'}, 'Idle rather than slow: these waited for something from outside, in poll, accept and the like.'), ...entries.slice(busy));
+  if (busy < entries.length) section.append(make('p', {class: 'note idle'}, 'Idle rather than slow: these waited for something from outside, in poll, accept and the like, or for work from other threads.'), ...entries.slice(busy));
   if (!data.has_switches) section.append(make('p', {class: 'note'}, 'The trace has no context switches: when threads ran and waited is not known.'));
 })();
