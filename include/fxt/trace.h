@@ -124,6 +124,21 @@ struct fxt_trace_agent {
 
 /* ---- details of the macros ---- */
 
+/* A function of this header that stays a function: no compiler makes it one of the program's
+ * that is recorded. */
+#define FXT_NO_ENTRY_
+#define FXT_NO_SLED_
+#ifdef __has_attribute
+#if __has_attribute(patchable_function_entry)
+#undef FXT_NO_ENTRY_
+#define FXT_NO_ENTRY_ __attribute__((patchable_function_entry(0)))
+#endif
+#if __has_attribute(xray_never_instrument)
+#undef FXT_NO_SLED_
+#define FXT_NO_SLED_ __attribute__((xray_never_instrument))
+#endif
+#endif
+#define FXT_UNSEEN_ FXT_NO_ENTRY_ FXT_NO_SLED_ __attribute__((no_instrument_function, unused))
 #define FXT_INLINE_ static inline __attribute__((always_inline, no_instrument_function, unused))
 #ifdef __cplusplus
 #define FXT_ASSERT_(condition, text) static_assert(condition, text)
@@ -153,8 +168,7 @@ FXT_INLINE_ const struct fxt_trace_agent *fxt_trace_agent_(void)
 }
 
 /* The first time that a site is reached. Returns whether it is to say something. */
-static __attribute__((noinline, cold, no_instrument_function, unused)) int fxt_trace_register_(
-        struct fxt_trace_site *site)
+static FXT_UNSEEN_ __attribute__((noinline, cold)) int fxt_trace_register_(struct fxt_trace_site *site)
 {
 	const struct fxt_trace_agent *agent = fxt_trace_agent_();
 	const uint32_t *on;
@@ -580,12 +594,11 @@ FXT_INLINE_ void fxt_trace_declare_(const char *name, const char *description)
  * `fxtctl categories` lists with this description. Others are listed once they are used. */
 #define FXT_CATEGORY(name, description)          FXT_CATEGORY_(__COUNTER__, name, description)
 #define FXT_CATEGORY_(number, name, description) FXT_CATEGORY2_(number, name, description)
-#define FXT_CATEGORY2_(number, name, description)                                                    \
-	static __attribute__((                                                                       \
-	        constructor, no_instrument_function, unused)) void fxt_trace_category_##number(void) \
-	{                                                                                            \
-		fxt_trace_declare_("" name "", "" description "");                                   \
-	}                                                                                            \
+#define FXT_CATEGORY2_(number, name, description)                                              \
+	static FXT_UNSEEN_ __attribute__((constructor)) void fxt_trace_category_##number(void) \
+	{                                                                                      \
+		fxt_trace_declare_("" name "", "" description "");                             \
+	}                                                                                      \
 	typedef int fxt_trace_category_type_##number __attribute__((unused))
 
 /* Whether anything, or events of this category, are recorded now. */

@@ -28,6 +28,8 @@ static bool planning_is_special(const char *name)
 	        "*makecontext*", "*swapcontext*", "__restore_rt", "_Unwind_*", "__libc_start_main*",
 	        "__morestack*", "__tls_get_addr", "__asan_*", "__tsan_*", "__msan_*", "__ubsan_*",
 	        "__sanitizer_*", "__interceptor_*",
+	        /* of <fxt/trace.h> */
+	        "fxt_trace_register_", "fxt_trace_category_*",
 	        /* compiled code of V8, which finds its frames by return addresses */
 	        "Builtins_*"};
 

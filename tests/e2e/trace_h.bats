@@ -205,3 +205,17 @@ every_events()
 		./untraced
 	done
 }
+
+@test "functions of the header are none of the program's, however it is recorded" {
+	for compiler in gcc clang; do
+		for option in -finstrument-functions -fpatchable-function-entry=5 '-fxray-instrument -fxray-instruction-threshold=1' -g; do
+			[[ $compiler = clang || $option != -fxray* ]] || continue
+			# shellcheck disable=SC2086
+			$compiler -Wall -Wextra -Werror -O0 $option -pthread -I"$root/include" -o server "$root/examples/server.c"
+			fxtrun $([ "$option" != -g ] || echo --patch=server) -o trace.fxt ./server >out 2>err
+			fxt report --csv trace.fxt | rows functions name >names
+			grep -x queue_take names || { [ "$(uname -m)" != x86_64 ] && [ "$option" = -g ]; }
+			fails grep fxt_ names
+		done
+	done
+}
