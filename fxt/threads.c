@@ -208,18 +208,28 @@ static int threads_print_earlier(struct fxt_call_details *m, const char *name, u
 	return status;
 }
 
+/* True if the trace says what the thread did. */
+static bool threads_is_shown(const struct fxt_thread_usage *usage)
+{
+	return usage->has_switches || usage->waits > 0;
+}
+
 static int threads_print_all(struct threads_command *c, struct fxt_call_details *m, const char *name)
 {
 	uint64_t left = fxt_options_limit(&c->wanted, UINT64_MAX);
 	bool with_process = threads_of_several(m->scan);
 	struct fxt_usage usage;
+	size_t count = 0;
 
 	fxt_usage_read(&usage, m->scan, &m->timeline, &m->faults, &m->waits);
+	for (size_t i = 0; i < usage.thread_count; i++)
+		count += threads_is_shown(&usage.threads[i]);
+	fxt_print_line("%s: %zu thread%s that ran or waited", name, count, fxt_plural(count));
 	if (!fxt_timeline_is_known(&m->timeline))
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
 	fxt_table_begin("threads", NULL, thread_columns, THREAD_COLUMNS);
 	for (size_t i = 0; i < usage.thread_count && left > 0; i++) {
-		if (!usage.threads[i].has_switches && usage.threads[i].waits == 0)
+		if (!threads_is_shown(&usage.threads[i]))
 			continue;
 		threads_print_usage(m->scan, &m->faults, &usage.threads[i], with_process);
 		left--;

@@ -221,6 +221,7 @@ blocked_is_named()
 
 	fxt replay >replayed
 	fxt threads >threads
+	head -1 threads | grep -E '^trace.fxt: [0-9]+ threads that ran or waited$'
 	while IFS=$'\t' read -r function call file; do
 		fxt why --csv --limit=1 "$function" | rows parts kind part >part
 		[ "$(cat part)" = "sampled	in system call $call${file:+ of $file} (sampled)" ] || { cat part; return 1; }
