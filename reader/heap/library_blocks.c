@@ -76,6 +76,10 @@ static const struct keeper {
         {"wcrtomb", 1},
 };
 
+/* The initialiser of the C++ library that allocates its pool, in a program that it is linked
+ * into. */
+#define CXX_POOL "_GLOBAL__sub_I_eh_alloc.cc"
+
 /* A function as recorded, with its module. */
 struct function {
 	struct fxt_span name, module;
@@ -105,16 +109,36 @@ static bool library_is_keeper(struct fxt_span name, unsigned frames)
 	return false;
 }
 
-/* True if the C library keeps what it allocates on that path. */
+/* The C++ library's initialisers keep what they allocate: the pool of 72,704 bytes for
+ * exceptions that are thrown when memory is short. */
+static bool library_is_cxx(struct fxt_span module)
+{
+	size_t at = module.bytes;
+
+	while (at > 0 && module.data[at - 1] != '/')
+		at--;
+	struct fxt_span name = {module.data + at, module.bytes - at};
+
+	return fxt_begins_with(name, "libstdc++.so") || fxt_begins_with(name, "libc++.so") ||
+	       fxt_begins_with(name, "libc++abi.so");
+}
+
+/* True if the C library keeps what it allocates on that path, or the C++ library what it
+ * allocates when the loader initialises it. */
 static bool library_keeps(const struct fxt_heap *h, const struct fxt_heap_node *node)
 {
+	bool is_cxx = false;
+
 	for (unsigned frames = 1; frames <= LIBRARY_FRAMES && node->id != 0; frames++) {
 		struct function function = library_function(h, node->name);
 		enum fxt_c_library kind = fxt_c_library(function.module.data, function.module.bytes);
 
-		if (kind == FXT_NOT_C_LIBRARY)
+		if (kind == FXT_C_LOADER || fxt_span_is(function.name, CXX_POOL))
+			return true;
+		if (kind == FXT_NOT_C_LIBRARY ? !library_is_cxx(function.module) : is_cxx)
 			return false;
-		if (kind == FXT_C_LOADER || library_is_keeper(function.name, frames))
+		is_cxx |= kind == FXT_NOT_C_LIBRARY;
+		if (!is_cxx && library_is_keeper(function.name, frames))
 			return true;
 		node = &h->nodes[node->parent];
 	}

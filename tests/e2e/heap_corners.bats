@@ -221,6 +221,24 @@ unrecorded()
 	done
 }
 
+@test "what the C++ library keeps for itself is no leak of the program: valgrind agrees" {
+	command -v valgrind >/dev/null || skip "valgrind is not installed"
+	printf '%s\n' '#include <string>' '#include <stdlib.h>' \
+		'int main() { std::string text(100, 0); static void *volatile leak; leak = malloc(1234); leak = 0; return (int)text.size() - 100; }' >leaks.cc
+	for flags in '' -static-libstdc++; do
+		# shellcheck disable=SC2086
+		g++ -O0 -g -w $flags -finstrument-functions -o leaks leaks.cc
+		timeout 100 valgrind --run-libc-freeres=no --run-cxx-freeres=no --leak-check=full --show-leak-kinds=all ./leaks >said 2>&1
+		tr -d , <said | awk '/definitely lost:/ { lost = $4 " " $7 } /still reachable:/ { kept = $4 " " $7 }
+			END { print lost, kept }' >expected
+		traced --heap=objects -- ./leaks
+		fxt heap --json trace.fxt | jq -r '.processes[] | "\(.leaked.bytes) \(.leaked.blocks) \(.kept.bytes) \(.kept.blocks)"' |
+			diff expected -
+		grep -x '1234 1 7[0-9]* 1' expected
+		fxt heap trace.fxt | grep -E '^kept +7[0-9]+ bytes +1 block, by the C library$'
+	done
+}
+
 @test "libraries that come and go at one address: paths name those that were there" {
 	for flags in '' -finstrument-functions; do
 		build alternate -w -ldl
