@@ -287,20 +287,39 @@ static bool query_filter_has_calls(const struct fxt_scan *scan)
 	return has_calls;
 }
 
+/* True for a function that came with the system: people rather ask for their own. */
+static bool query_filter_is_of_system(const struct fxt_tables *t, const struct fxt_origin *origin)
+{
+	struct fxt_span module = t->strings[origin->module];
+
+	return fxt_begins_with(module, "/lib") || fxt_begins_with(module, "/usr/lib");
+}
+
+/* Offers the program's functions, and those of the system if none of them is near. */
+static void query_filter_find_nearest(
+        struct fxt_nearest *nearest, char **shortened, const struct fxt_scan *scan)
+{
+	const struct fxt_tables *t = &scan->tables;
+
+	for (int of_system = 0; of_system < 2 && nearest->best.bytes == 0; of_system++)
+		for (size_t i = 0; i < scan->origins.count; i++)
+			if (query_filter_is_of_system(t, &scan->origins.items[i]) == (of_system == 1))
+				query_filter_consider_name(
+				        nearest, shortened, t->strings[scan->origins.items[i].name]);
+	/* If the trace does not say which strings are functions, any string may be. */
+	for (uint32_t id = 1; scan->origins.count == 0 && id < t->string_count; id++)
+		query_filter_consider_name(nearest, shortened, t->strings[id]);
+}
+
 void fxt_query_filter_explain(
         const struct fxt_patterns *patterns, const struct fxt_scan *scan, char *error, size_t error_bytes)
 {
 	const char *pattern = fxt_patterns_text(patterns);
 	struct fxt_nearest nearest = fxt_nearest(fxt_span(pattern));
-	const struct fxt_tables *t = &scan->tables;
 	char *shortened = NULL;
 	int length;
 
-	/* If the trace does not say which strings are functions, any string may be. */
-	for (size_t i = 0; i < scan->origins.count; i++)
-		query_filter_consider_name(&nearest, &shortened, t->strings[scan->origins.items[i].name]);
-	for (uint32_t id = 1; scan->origins.count == 0 && id < t->string_count; id++)
-		query_filter_consider_name(&nearest, &shortened, t->strings[id]);
+	query_filter_find_nearest(&nearest, &shortened, scan);
 	length = snprintf(error, error_bytes, "no function is called '%s'", pattern);
 	if (nearest.best.bytes > 0 && length > 0 && (size_t)length < error_bytes)
 		snprintf(error + length, error_bytes - (size_t)length, "; did you mean '%.*s'?",

@@ -388,3 +388,18 @@ print(subprocess.check_output(["echo", "hi"]))'
 	fxtrun --library-calls=strlen -o x.fxt true 2>errors
 	! grep -e "--library-calls its calls of library functions" errors
 }
+
+@test "a name that no function has: the program's own near ones are offered before those of the system" {
+	needs_x86_64
+	printf '%s\n' '#include <unistd.h>' '__attribute__((noinline)) void usleeper(void) { usleep(1); }' \
+		'int main(void) { usleeper(); return 0; }' >program.c
+	gcc -O1 -finstrument-functions -o program program.c
+	fxtrun --library-calls -o x.fxt ./program
+	fxt slow usleep x.fxt | grep '^usleep: one call'
+	says 2 "fxt: x.fxt: no function is called 'usleap'; did you mean 'usleeper'?" fxt slow usleap x.fxt
+	# Where none of its own is near, the system's is.
+	printf '%s\n' '#include <unistd.h>' 'int main(void) { usleep(1); return 0; }' >plain.c
+	gcc -O1 -finstrument-functions -o plain plain.c
+	fxtrun --library-calls -o y.fxt ./plain
+	says 2 "fxt: y.fxt: no function is called 'usleap'; did you mean 'usleep'?" fxt slow usleap y.fxt
+}
