@@ -26,7 +26,8 @@ static const char help[] =
         "  same        equal in all traces\n"
         "  -           not tested: less than a hundredth of the whole, or on one side\n"
         "              only\n"
-        "Numbers are medians of the traces.\n"
+        "With fewer traces a difference is small if it is less than a tenth of what it\n"
+        "was before, and else unsure. Numbers are medians of the traces.\n"
         "\n"
         "  -c, --compare=KEY    compared, tested and sorted by; self if not given:\n"
         "                       " FXT_HELP_COMPARED "\n"
@@ -34,6 +35,7 @@ static const char help[] =
         "\nWithout AFTER, it is trace.fxt. One of the files may be -, the standard input.\n";
 
 static const char *const verdicts[] = {[FXT_SAME] = "same",
+        [FXT_SMALL] = "small",
         [FXT_NOISE] = "noise",
         [FXT_UNSURE] = "unsure",
         [FXT_LESS] = "less",
@@ -104,10 +106,9 @@ static unsigned diff_figures(struct diff_command *d, enum fxt_figure figures[FXT
 
 /* People see both values of the compared figure, and the changes of all figures. Returns
  * the number of columns. */
-static size_t diff_columns(struct diff_command *d, struct fxt_column columns[COLUMNS_MAX], bool has_verdicts)
+static size_t diff_columns(struct diff_command *d, struct fxt_column columns[COLUMNS_MAX])
 {
-	const struct fxt_column rest[REST_COLUMNS] = {
-	        {"verdict", "verdict", FXT_COLUMN_TEXT, has_verdicts ? 0 : FXT_COLUMN_DATA},
+	const struct fxt_column rest[REST_COLUMNS] = {{"verdict", "verdict", FXT_COLUMN_TEXT, 0},
 	        {"name", "function", FXT_COLUMN_TEXT, 0}, {"only", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
 	        {"p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
 	        {"adjusted_p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA}};
@@ -200,8 +201,11 @@ static void diff_print(struct diff_command *d)
 	fxt_print_line("%s of %zu function%s, medians of %zu trace%s before and %zu after",
 	        fxt_figures[d->compared].compared, c->count, fxt_plural(c->count), c->of_side[FXT_BEFORE],
 	        fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER]);
+	if (c->needed > 0 && c->tested == 0)
+		fxt_print_line("so few traces do not tell a change from noise: a difference is small, "
+		               "less than a tenth, or unsure");
 	fxt_diff_inputs_print(&d->sides);
-	size_t column_count = diff_columns(d, columns, c->needed == 0 || c->tested > 0);
+	size_t column_count = diff_columns(d, columns);
 
 	fxt_table_begin("functions", NULL, columns, column_count);
 	for (size_t i = 0; i < c->count && i < left; i++)

@@ -188,6 +188,14 @@ static double comparison_share(const struct fxt_comparison *c, const struct fxt_
 	return share / (double)c->trace_count;
 }
 
+/* Two runs of one program easily differ by a tenth. */
+static bool comparison_is_small(double *samples[FXT_SIDES], size_t before, size_t after)
+{
+	double old = fxt_median(samples[FXT_BEFORE], before);
+
+	return fabs(fxt_median(samples[FXT_AFTER], after) - old) < old / 10;
+}
+
 /* Sets the verdict that needs no test, or the p of a test and its direction. *least is the
  * least p it could have had. Counts in *untested the functions that a test of more traces
  * would have to tell apart. */
@@ -197,17 +205,22 @@ static void comparison_test(const struct fxt_comparison *c, struct fxt_compared 
 	size_t before = comparison_sample(c, item, FXT_BEFORE, figure, samples[FXT_BEFORE]);
 	size_t after = comparison_sample(c, item, FXT_AFTER, figure, samples[FXT_AFTER]);
 	bool is_same = true;
+	bool has_too_few = fxt_rank_least(c->of_side[FXT_BEFORE], c->of_side[FXT_AFTER]) > significant;
 
 	for (size_t i = 0; i < before && is_same && after > 0; i++)
 		is_same = samples[FXT_BEFORE][i] == samples[FXT_AFTER][0];
 	for (size_t i = 0; i < after && is_same; i++)
 		is_same = samples[FXT_AFTER][i] == samples[FXT_AFTER][0];
 	*least = fxt_rank_least(before, after);
-	if (before == 0 || after == 0 || *least > significant) {
+	if (before == 0 || after == 0) {
 		item->difference = FXT_UNTESTED;
-		*untested += before > 0 && after > 0 && !is_same;
 	} else if (is_same) {
-		item->difference = FXT_SAME;
+		item->difference = has_too_few || *least <= significant ? FXT_SAME : FXT_UNTESTED;
+	} else if (*least > significant) {
+		++*untested;
+		if (has_too_few)
+			item->difference =
+			        comparison_is_small(samples, before, after) ? FXT_SMALL : FXT_UNSURE;
 	} else {
 		struct fxt_rank rank = fxt_rank_test(samples[FXT_BEFORE], before, samples[FXT_AFTER], after);
 

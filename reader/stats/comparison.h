@@ -22,9 +22,11 @@ enum fxt_side { FXT_BEFORE, FXT_AFTER, FXT_SIDES };
 enum fxt_difference {
 	FXT_UNTESTED, /* its share of the traces is too small, or a side lacks the figure */
 	FXT_SAME,     /* all traces have the same value */
+	FXT_SMALL,    /* there are too few traces for a test, and the difference is less
+	                 than a tenth of the value before */
 	FXT_NOISE,    /* such a difference often occurs by chance */
-	FXT_UNSURE,   /* the same, but there are too few traces for so many functions to
-	                 find out more */
+	FXT_UNSURE,   /* there are too few traces, or too few for so many functions, to find
+	                 out more */
 	FXT_LESS,     /* less afterwards, and not by chance */
 	FXT_MORE,
 };
@@ -65,7 +67,8 @@ void fxt_comparison_add(struct fxt_comparison *c, enum fxt_side side, const stru
  * Finds the medians, and tests one figure of each function that has at least a hundredth of
  * it: of calls, of self time, or, for the times of one call, of time within calls. The
  * share counts both sides alike, so it favours no result; and functions too small to matter
- * do not burden the correction. A difference counts if its adjusted p is at most 0.05.
+ * do not burden the correction. A difference counts if its adjusted p is at most 0.05. With
+ * too few traces for any test, as one on each side, it is called same, small or unsure.
  */
 void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure);
 

@@ -149,21 +149,24 @@ static void too_few_traces(void **state)
 	fxt_comparison_free(&comparison);
 }
 
-/* One trace a side has its numbers and no verdict. */
+/* With one trace a side no difference is a change; less than a tenth is small. */
 static void one_trace(void **state)
 {
 	(void)state;
-	make_times(2);
+	make_times(5);
 	fxt_comparison_init(&comparison, 2);
-	add(FXT_BEFORE, (uint64_t[]){1000, 50}, 2);
-	add(FXT_AFTER, (uint64_t[]){5000, 0}, 2);
+	add(FXT_BEFORE, (uint64_t[]){1000, 50, 1000, 1000, 700}, 5);
+	add(FXT_AFTER, (uint64_t[]){5000, 0, 1099, 1100, 700}, 5);
 	fxt_comparison_judge(&comparison, FXT_SELF);
-	assert_int_equal(item("f0")->difference, FXT_UNTESTED);
+	assert_int_equal(item("f0")->difference, FXT_UNSURE);
+	assert_int_equal(item("f2")->difference, FXT_SMALL);
+	assert_int_equal(item("f3")->difference, FXT_UNSURE);
+	assert_int_equal(item("f4")->difference, FXT_SAME);
 	assert_int_equal(item("f0")->medians[FXT_AFTER][FXT_SELF], 5000);
 	assert_true(item("f1")->is_on[FXT_BEFORE] && !item("f1")->is_on[FXT_AFTER]);
 	assert_int_equal(item("f1")->medians[FXT_AFTER][FXT_CALLS], 0);
 	assert_true(isnan(item("f1")->medians[FXT_AFTER][FXT_P99]));
-	/* 2 in 70 ways, with four a side, are too often for one of two functions. */
+	/* 2 in 70 ways, with four a side, are too often for one of three functions. */
 	assert_int_equal(comparison.needed, 5);
 	fxt_comparison_free(&comparison);
 }
