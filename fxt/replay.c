@@ -46,9 +46,10 @@ struct replay {
 	bool is_text;
 	const struct fxt_scan *scan;
 	const struct fxt_timeline *timeline;
-	uint32_t woken;               /* id of the name of slices that only carry an arrow's end */
-	uint64_t left;                /* lines still to be printed */
-	uint64_t hidden;              /* lines of recursion */
+	uint32_t woken;  /* id of the name of slices that only carry an arrow's end */
+	uint64_t left;   /* lines still to be printed */
+	uint64_t hidden; /* lines of recursion */
+	bool has_lines;
 	uint32_t *depth;              /* by thread: depth of the slice that began last */
 	struct fxt_repeats **repeats; /* by thread; NULL: the thread was never deep */
 };
@@ -269,6 +270,7 @@ static bool replay_visit(void *state, const struct fxt_playback_event *event)
 		return true;
 	if (replay_hides(r, event))
 		return true;
+	r->has_lines = true;
 	if (r->left > 0) {
 		replay_print_event(r, event, depth);
 		r->left--;
@@ -301,6 +303,9 @@ static int replay_answer(void *state, const char *name, struct fxt_scan *scan)
 		free(r.repeats[i]);
 	}
 	fxt_table_end();
+	if (!r.has_lines)
+		fxt_print_line("%s: no thread did anything that is recorded%s", name,
+		        scan->filter ? ", in the chosen part" : "");
 	if (r.hidden > 0)
 		fxt_print_line("recursion deeper than %d calls is folded: %" PRIu64
 		               " lines are shown as \"x N\"; --json and --csv have each",

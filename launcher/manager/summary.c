@@ -122,7 +122,10 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		return;
 	}
 	summary_add_count(&line, totals->events, "event", "events");
-	summary_add_count(&line, totals->threads, "thread", "threads");
+	if (totals->events == 0 && totals->threads == 0)
+		summary_add(&line, "no thread did anything that is recorded, ");
+	else
+		summary_add_count(&line, totals->threads, "thread", "threads");
 	summary_add_count(&line, totals->processes, "process", "processes");
 	summary_add_lost(&line, totals);
 	if (totals->losses.overwritten)

@@ -144,8 +144,9 @@ leaves()
 	# 13 calls, three exits, and what the shell learnt of two of them.
 	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the previous one is trace.fxt.old\)$' err
 	fxtrun true 2>err
-	grep -E '^fxtrun: 0 events, .*\(no calls: is true compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
+	grep -E '^fxtrun: 0 events, no thread did anything that is recorded, 1 process, 0 lost, .*\(no calls: is true compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
 	grep -x "fxtrun: calls are recorded of programs that are built so: fxt-cc -O2 -g prog.c -o prog" err
+	fxt replay | grep -x 'trace.fxt: no thread did anything that is recorded'
 	fxtrun --start=paused -o paused.fxt "$counted" 5 2>err
 	grep -x 'fxtrun: the recording was never started (fxtctl start does that), no events: paused.fxt' err
 }

@@ -132,7 +132,9 @@ static void hints(void **state)
 	        "that had ended was dropped; --total-size)");
 	/* Refused altogether is not the program's fault. */
 	check((struct fxt_totals){.refused = 1}, 8,
-	        "0 events, 0 threads, 0 processes, 0 lost, 8 bytes: trace.fxt (1 ran untraced)");
+	        "0 events, no thread did anything that is recorded, 0 processes, 0 lost, 8 bytes: trace.fxt "
+	        "(1 ran "
+	        "untraced)");
 }
 
 static void short_room(void **state)
