@@ -74,19 +74,13 @@ static inline void arch_set_return(struct user_regs_struct *r, uint64_t address,
 	r->orig_rax = UINT64_MAX;
 }
 
-/* True if the thread was stopped in a system call. */
-static inline bool arch_is_in_system_call(const struct user_regs_struct *r)
-{
-	return (int64_t)r->orig_rax >= 0;
-}
-
 /* True if the stop has interrupted a system call, which the thread waited in. The results
  * between -516 and -512 tell the kernel to restart it. */
 static inline bool arch_was_waiting(const struct user_regs_struct *r)
 {
 	int64_t result = (int64_t)r->rax;
 
-	return arch_is_in_system_call(r) && ((result >= -516 && result <= -512) || result == -EINTR);
+	return (int64_t)r->orig_rax >= 0 && ((result >= -516 && result <= -512) || result == -EINTR);
 }
 
 /* True if the thread waits in futex(2). */
@@ -148,12 +142,6 @@ static inline void arch_set_return(struct user_regs_struct *r, uint64_t address,
 {
 	r->pc = address;
 	r->regs[0] = result;
-}
-
-static inline bool arch_is_in_system_call(const struct user_regs_struct *r)
-{
-	(void)r;
-	return false;
 }
 
 static inline bool arch_was_waiting(const struct user_regs_struct *r)

@@ -51,23 +51,25 @@ static struct fxt_tracee *threads_find(struct fxt_threads *t, pid_t tid, bool *i
 }
 
 /* Lets a stopped thread leave the agent's own code, where it would go on with the state of
- * an agent that has ended meanwhile. A thread that stays in a system call there is accepted
- * in the end, because the agent expects anything after one. False: it did not leave. */
+ * an agent that has ended meanwhile. A thread that keeps waiting in a system call there is
+ * accepted in the end, because the agent expects anything after a wait. Other system calls
+ * are no place to stay: a thread that gets no processor is found in one at each try. False:
+ * it did not leave. */
 static bool threads_leave_agent(const struct fxt_threads *t, struct fxt_tracee *thread)
 {
 	struct user_regs_struct registers;
-	bool is_calling = false;
+	bool is_waiting = false;
 
 	for (unsigned tries = 0; tries < LEAVE_TRIES; tries++) {
 		if (!fxt_tracee_registers(thread, &registers))
 			return false;
 		if (arch_pc(&registers) < t->agent_begin || arch_pc(&registers) >= t->agent_end)
 			return true;
-		is_calling = arch_is_in_system_call(&registers);
+		is_waiting = arch_was_waiting(&registers);
 		if (!fxt_tracee_run(thread, LEAVE_PAUSE_NS * (tries + 1), STOP_NS))
 			return false;
 	}
-	return is_calling;
+	return is_waiting;
 }
 
 static DIR *threads_list(pid_t pid)
