@@ -15,7 +15,7 @@
 #define FAST_WORDS     ((FXT_ALLOCATION_BYTES + 8) / 8)
 #define FAST_ARGUMENTS 4
 
-/* A function call, and the registers that it saves, would cost more than some of this does. */
+/* A function call, with the registers that it saves, would cost more than some of this. */
 #define SAID_FAST static inline __attribute__((always_inline))
 
 /* Whether the fast path may be tried: the hooks' needs the same clock, and no filter. The

@@ -25,7 +25,7 @@ struct fxt_attacher {
 	int fd; /* readable when there is a reply */
 };
 
-/* Before the reply to a request to attach, each thread that waits comes in one of its own. */
+/* A reply to a request to attach follows one reply for each thread that waits. */
 struct fxt_attacher_reply {
 	pid_t pid;
 	bool is_thread;   /* `waiting` is valid, and the reply comes later */

@@ -213,8 +213,8 @@ int fxt_session_prepare(struct fxt_session *session);
  * heartbeat for a second takes the manager for dead and no longer waits for it. */
 void fxt_session_beat(struct fxt_session *session);
 
-/* The status of a process that is not our child, if it is not known: how the process ended is
- * known by its own account then. */
+/* The unknown status of a process that is not our child. The process itself may have said
+ * how it ends. */
 #define FXT_SESSION_STATUS_UNKNOWN (-1)
 
 /* The program has ended with that wait status, in that seccomp mode (enum fxt_seccomp).

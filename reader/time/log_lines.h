@@ -49,8 +49,8 @@ static inline struct fxt_log_line fxt_log_lines_item(const struct fxt_log_lines 
 	return line;
 }
 
-/* Reads the text of a line, of which `room` has at least FXT_STRING_MAX_BYTES. Less than all
- * of it comes from a file that has changed. */
+/* Reads the text of a line; `room` has at least FXT_STRING_MAX_BYTES. A file that has
+ * changed may give less than the whole text. */
 static inline struct fxt_span fxt_log_line_text(
         const struct fxt_source *source, const struct fxt_log_line *line, char *room)
 {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The bindings of examples/bindings: programs of other languages say what they are told to.
+# The bindings of examples/bindings: programs of other languages write the records that they
+# ask for.
 # The decoder in tests/independent/saiddecode.py reads the traces. Coroutines are in
 # spans.bats.
 

@@ -68,9 +68,9 @@ until_whole()
 	done
 }
 
-# recorded OPTION...: five rounds, each of which goes into a file of its own: a round begins
-# when the next file is there and the one before is finished. That one is linked to
-# saved.NUMBER, where it stays.
+# recorded OPTION...: five rounds, each in a file of its own: a round begins when the next
+# file is there and the one before is finished. That one is linked to saved.NUMBER, where it
+# stays.
 recorded()
 {
 	local number
@@ -224,7 +224,7 @@ said()
 	grep "^fxtrun: recovered: .*: $last" said
 	fxt info "$last" | grep '^recovered: '
 	fxt check "$last"
-	# A part that was saved ahead of its buffer may be there twice, which is told then.
+	# A part that was saved ahead of its buffer may be there twice. fxtrun says so.
 	if grep 'may be in both files' said; then
 		[ "$(leaves trace.*.fxt)" -ge 200000 ]
 	else

@@ -1,6 +1,6 @@
 /*
- * Three threads write lines to the standard error, each of which names the function that
- * writes it. Every second line is said by <fxt/trace.h> instead.
+ * Three threads write lines to the standard error. Each line names the function that writes
+ * it. Every second line is said by <fxt/trace.h> instead.
  */
 #include <fxt/trace.h>
 #include <pthread.h>
