@@ -80,7 +80,21 @@ static inline bool arch_was_waiting(const struct user_regs_struct *r)
 {
 	int64_t result = (int64_t)r->rax;
 
-	return (int64_t)r->orig_rax >= 0 && ((result >= -516 && result <= -512) || result == -EINTR);
+	return (int64_t)r->orig_rax >= 0 && result >= -516 && result <= -512;
+}
+
+/* Has the kernel restart a system call that the stop has ended: epoll_wait(2), a receive with
+ * a timeout and some others fail then, where most wait on. After close(2) and connect(2) the
+ * same call would mean something else. False: nothing is to be changed. */
+static inline bool arch_restart(struct user_regs_struct *r)
+{
+	enum { RESTART_UNLESS_HANDLED = -514 };
+
+	if ((int64_t)r->orig_rax < 0 || (int64_t)r->rax != -EINTR || r->orig_rax == SYS_close ||
+	        r->orig_rax == SYS_connect)
+		return false;
+	r->rax = (uint64_t)RESTART_UNLESS_HANDLED;
+	return true;
 }
 
 /* True if the thread waits in futex(2). */
@@ -145,6 +159,12 @@ static inline void arch_set_return(struct user_regs_struct *r, uint64_t address,
 }
 
 static inline bool arch_was_waiting(const struct user_regs_struct *r)
+{
+	(void)r;
+	return false;
+}
+
+static inline bool arch_restart(struct user_regs_struct *r)
 {
 	(void)r;
 	return false;

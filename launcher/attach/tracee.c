@@ -20,6 +20,22 @@
 /* Time for the few instructions of mmap() and munmap(), on a machine that is very busy. */
 #define PATIENCE_NS UINT64_C(10000000000)
 
+/* ---- registers of a stopped thread ---- */
+
+bool fxt_tracee_registers(const struct fxt_tracee *t, struct user_regs_struct *registers)
+{
+	struct iovec set = {registers, sizeof(*registers)};
+
+	return ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &set) == 0;
+}
+
+static bool tracee_set_registers(const struct fxt_tracee *t, const struct user_regs_struct *registers)
+{
+	struct iovec set = {(void *)registers, sizeof(*registers)};
+
+	return ptrace(PTRACE_SETREGSET, t->tid, NT_PRSTATUS, &set) == 0;
+}
+
 /* ---- stops ---- */
 
 /* Waits for the thread's next stop. False: none in that time; it still runs. */
@@ -73,6 +89,16 @@ int fxt_tracee_seize(struct fxt_tracee *t, pid_t pid, pid_t tid)
 	return 0;
 }
 
+/* No system call of the program fails because of a stop. One that would begins again, with
+ * its whole timeout. */
+static void tracee_keep_system_call(const struct fxt_tracee *t)
+{
+	struct user_regs_struct registers;
+
+	if (fxt_tracee_registers(t, &registers) && arch_restart(&registers))
+		tracee_set_registers(t, &registers);
+}
+
 bool fxt_tracee_stop(struct fxt_tracee *t, uint64_t patience_ns)
 {
 	uint64_t deadline = fxt_monotonic_ns() + patience_ns, now;
@@ -90,7 +116,10 @@ bool fxt_tracee_stop(struct fxt_tracee *t, uint64_t patience_ns)
 		else /* a signal is on its way: it is delivered first */
 			tracee_continue(t, WSTOPSIG(status));
 	}
-	return t->state == FXT_TRACEE_STOPPED;
+	if (t->state != FXT_TRACEE_STOPPED)
+		return false;
+	tracee_keep_system_call(t);
+	return true;
 }
 
 /* True if a SIGTRAP of the breakpoint would reach us, and no handler of the program would
@@ -147,21 +176,7 @@ void fxt_tracee_release(struct fxt_tracee *t)
 	t->state = FXT_TRACEE_GONE;
 }
 
-/* ---- registers and memory of a stopped thread ---- */
-
-bool fxt_tracee_registers(const struct fxt_tracee *t, struct user_regs_struct *registers)
-{
-	struct iovec set = {registers, sizeof(*registers)};
-
-	return ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &set) == 0;
-}
-
-static bool tracee_set_registers(const struct fxt_tracee *t, const struct user_regs_struct *registers)
-{
-	struct iovec set = {(void *)registers, sizeof(*registers)};
-
-	return ptrace(PTRACE_SETREGSET, t->tid, NT_PRSTATUS, &set) == 0;
-}
+/* ---- memory of a stopped thread ---- */
 
 bool fxt_tracee_read(const struct fxt_tracee *t, uint64_t address, void *data, size_t bytes)
 {

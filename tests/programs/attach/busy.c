@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -143,12 +144,20 @@ static void *in_waits(void *unused)
 	static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 	static sem_t semaphore;
 	static atomic_int next;
-	int way = next++ % 4, pipes[2];
+	int way = next++ % 7, pipes[2], ends[2], epoll = epoll_create1(0);
+	sigset_t unsent;
 
-	check(pipe(pipes) == 0, "pipe");
+	check(pipe(pipes) == 0 && epoll >= 0, "pipe");
+	check(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+	check(setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0, 3000},
+	              sizeof(struct timeval)) == 0,
+	        "timeout");
+	sigemptyset(&unsent);
+	sigaddset(&unsent, SIGUSR2);
 	while (!stop) {
 		struct timespec until, pause = {0, 3000000}, left = {0, 0};
 		struct pollfd none = {pipes[0], POLLIN, 0};
+		struct epoll_event event;
 
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += 3000000;
@@ -165,6 +174,15 @@ static void *in_waits(void *unused)
 			pthread_mutex_lock(&mutex);
 			check(pthread_cond_timedwait(&never, &mutex, &until) == ETIMEDOUT, "timed wait");
 			pthread_mutex_unlock(&mutex);
+		} else if (way == 3) {
+			check(epoll_wait(epoll, &event, 1, 3) == 0, "epoll_wait was interrupted");
+		} else if (way == 4) {
+			check(sigtimedwait(&unsent, NULL, &pause) < 0 && errno == EAGAIN,
+			        "sigtimedwait was interrupted");
+		} else if (way == 5) {
+			char byte;
+
+			check(recv(ends[0], &byte, 1, 0) < 0 && errno == EAGAIN, "recv was interrupted");
 		} else {
 			check(sem_timedwait(&semaphore, &until) < 0 && errno == ETIMEDOUT, "semaphore");
 		}
