@@ -255,6 +255,24 @@ recorded()
 	done <../commands
 }
 
+@test "one file after the other" {
+	block 'fxtrun --rotate' >commands
+	[ "$(wc -l <commands)" = 3 ]
+	mkdir -p rotated && cd rotated
+	echo '#include <unistd.h>
+		static void serve(void) { __asm__ volatile(""); }
+		int main(void) { for (int i = 0; i < 1000000; i++) { serve(); if (i % 400000 == 0) usleep(150000); } return 0; }' >server.c
+	gcc -O2 -g -finstrument-functions -o server server.c
+	# Less than a gigabyte and an hour, and as many files as there are.
+	sh -ec "$(sed -n '1s/1G/4M/p' ../commands)" 2>err
+	grep -E '^fxtrun: 1,000,0[01][0-9] events, 1 thread, 1 process, 0 lost, [0-9]+ MB: trace.000001.fxt to trace.00000[0-9].fxt \([2-9] files\)$' err
+	sh -ec "$(sed -n '2s/1h/100ms/; 2s/24/9999/p' ../commands)" 2>err
+	grep -E '^fxtrun: 1,000,0[01][0-9] events, 1 thread, 1 process, 0 lost, .* to srv' err
+	sh -ec "$(sed -n '3s/00001\[0-3\]/*/p' ../commands)"
+	zstd -dq evening.fxt.zst
+	[ "$(calls_of evening.fxt serve)" = 1000000 ]
+}
+
 @test "a process that runs already" {
 	local program
 
@@ -277,7 +295,7 @@ recorded()
 
 # The commands with --args are those of tests/e2e/call_arguments.bats.
 @test "no other commands stand in these pages" {
-	for words in '--its-own arguments' 'fxtrun --patch' 'make demo' --exclude 'fxtrun --min-duration' 'fxtrun --auto' 'fxtctl --session' 'fxtctl record' "--trigger='serve" 'fxt heap' "--args='serve" "--library-calls --args"; do
+	for words in '--its-own arguments' 'fxtrun --patch' 'make demo' --exclude 'fxtrun --min-duration' 'fxtrun --auto' 'fxtctl --session' 'fxtctl record' "--trigger='serve" 'fxt heap' "--args='serve" "--library-calls --args" 'fxtrun --rotate'; do
 		block "$words"
 	done | sort -u >tested
 	blocks | cut -f 2- | sort -u | diff tested -
