@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -339,6 +340,8 @@ int main(int count, char **arguments)
 		for (int i = 0; i < ways[way].threads; i++)
 			check(pthread_create(&threads[i], NULL, ways[way].run, NULL) == 0, "start");
 	}
+	while (turns == 0)
+		sched_yield();
 	puts("ready");
 	fflush(stdout);
 	check(read(0, &byte, 1) == 0, "read was interrupted");
