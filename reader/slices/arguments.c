@@ -67,14 +67,22 @@ static void conditions_free_one(struct fxt_condition *c)
 	fxt_patterns_free(&c->pattern);
 }
 
+/* The end of an argument's name, which may have the "->" of a member in it. */
+static const char *conditions_name_end(const char *from, const char *to)
+{
+	const char *at = from;
+
+	while (at < to && (!strchr("=!<>~", *at) || (*at == '>' && at > from && at[-1] == '-')))
+		at++;
+	return at;
+}
+
 static const char *conditions_add_one(struct fxt_conditions *conditions, const char *from, const char *to)
 {
-	const char *at = from, *problem = NULL;
+	const char *at = conditions_name_end(from, to), *problem = NULL;
 	struct fxt_condition c = {0};
 	size_t i = 0;
 
-	while (at < to && !strchr("=!<>~", *at))
-		at++;
 	while (i < sizeof(operators) / sizeof(*operators) &&
 	        strncmp(at, operators[i].text, strlen(operators[i].text)) != 0)
 		i++;

@@ -107,6 +107,8 @@ members=$places,'locate:n.request->path,locate:p.second,locate:last.first,handle
 		"list" {n->next->text="?", n->text="?"}
 	EOF
 	diff expected <(arguments | grep -v '^"main"')
+	fxt report --where 'n->next->text=?' x.fxt >report
+	grep -E '^ +3 .* list$' report
 }
 
 @test "C++: methods, references, std::string, exceptions" {
