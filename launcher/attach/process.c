@@ -128,6 +128,13 @@ static bool process_is_of_kernel(pid_t pid)
 	return readlink(path, &byte, 1) < 0 && errno == ENOENT;
 }
 
+bool fxt_process_has_ended(pid_t pid)
+{
+	char state[64];
+
+	return !fxt_proc_status(pid, "State", state, sizeof(state)) || *state == 'Z' || *state == 'X';
+}
+
 bool fxt_process_is_stopped(pid_t pid)
 {
 	char state[64];

@@ -12,6 +12,9 @@
  * of libfxtagent.so. */
 int fxt_process_check(pid_t pid, const char *agent, char *error, size_t error_bytes);
 
+/* True if the process is gone, or a zombie. */
+bool fxt_process_has_ended(pid_t pid);
+
 /* True if a signal has stopped the process, as SIGSTOP does. */
 bool fxt_process_is_stopped(pid_t pid);
 

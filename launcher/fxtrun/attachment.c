@@ -72,8 +72,8 @@ static void attachment_take_reply(struct fxt_watch *watch, void *context)
 	}
 	is_main = reply.pid == a->session->program;
 	a->awaited--;
-	/* A process that has ended needs neither. */
-	if (reply.has_failed && !(reply.is_detached && kill(reply.pid, 0) != 0))
+	/* A process that has ended needs neither, but the user has named the main one. */
+	if (reply.has_failed && !((reply.is_detached || !is_main) && fxt_process_has_ended(reply.pid)))
 		fxt_say("%s", reply.error);
 	if (reply.is_detached)
 		attachment_forget(a, reply.pid);
@@ -165,7 +165,7 @@ void fxt_attachment_close(struct fxt_attachment *a)
 	}
 	if (a->session) {
 		fxt_watch_remove(a->session->epoll, &a->replies);
-		fxt_earlier_waits_write(&a->waits, a->session);
+		a->earlier_waits = fxt_earlier_waits_write(&a->waits, a->session);
 	}
 	fxt_attacher_end(&a->attacher);
 }

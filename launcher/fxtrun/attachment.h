@@ -26,11 +26,12 @@ struct fxt_attachment {
 	pid_t attached[FXT_ATTACHMENT_PROCESSES];
 	size_t count;
 	struct fxt_earlier_waits waits;
-	size_t awaited;    /* replies */
-	bool is_on;        /* the process that the user named is attached to */
-	bool has_failed;   /* it could not be */
-	bool has_ended;    /* it has ended */
-	bool is_detaching; /* no further process is attached to */
+	size_t earlier_waits; /* their number, after fxt_attachment_close() */
+	size_t awaited;       /* replies */
+	bool is_on;           /* the process that the user named is attached to */
+	bool has_failed;      /* it could not be */
+	bool has_ended;       /* it has ended */
+	bool is_detaching;    /* no further process is attached to */
 };
 
 /* Checks the process and describes it as a program: its executable in target[PATH_MAX].

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include "launcher/attach/process.h"
 #include "launcher/proc_status.h"
 #include "writer/engine/waits.h"
 #include "writer/format/earlier_wait.h"
@@ -47,10 +48,16 @@ static const struct fxt_provider *earlier_provider(const struct fxt_session *ses
 		const struct fxt_provider *p = session->providers[i];
 
 		/* In a PID namespace the agent has other numbers for threads. */
-		if (p->pid == pid && p->own_pid == pid && p->end != FXT_END_JOINED)
+		if (p->pid == pid && p->own_pid == pid)
 			return p;
 	}
 	return NULL;
+}
+
+/* True if the process has ended by exit(): then nobody waits for its threads any more. */
+static bool earlier_has_exited(const struct fxt_provider *p)
+{
+	return p && (p->end == FXT_END_NONE ? fxt_provider_own_account(p) : p->ending) == FXT_ENDED_NORMALLY;
 }
 
 /* True if both lines tell of the same call: of its arguments and its place. The kernel
@@ -86,10 +93,11 @@ static enum state earlier_judge(const struct fxt_earlier_wait *one, const struct
 {
 	enum state otherwise = one->state == ADDED ? LEFT : OVER;
 
-	if (p && load_relaxed(fxt_tid_uses(p->memory.control, (uint32_t)one->waiting.tid)) > 0)
+	if (p && p->end != FXT_END_JOINED &&
+	        load_relaxed(fxt_tid_uses(p->memory.control, (uint32_t)one->waiting.tid)) > 0)
 		return otherwise;
 	if (strncmp(line, ENDED, strlen(ENDED)) == 0)
-		return one->state == ADDED ? LEFT : ENDED_WAITING;
+		return one->state == ADDED ? LEFT : earlier_has_exited(p) ? OVER : ENDED_WAITING;
 	if (one->state == ADDED && strncmp(line, "running", 7) == 0)
 		return ADDED;
 	if (!earlier_is_same_call(one->waiting.line, line))
@@ -109,7 +117,7 @@ static void earlier_look(struct fxt_earlier_wait *one, const struct fxt_session 
 	if (one->state > WAITING)
 		return;
 	/* The thread waited when the line was read, if it has not gone to wait again since. */
-	if (!p || !fxt_sched_blocked_read(&thread, line) ||
+	if (!p || p->end == FXT_END_JOINED || !fxt_sched_blocked_read(&thread, line) ||
 	        !fxt_proc_status(one->waiting.tid, "voluntary_ctxt_switches", switches, sizeof(switches)))
 		strcpy(line, ENDED);
 	state = earlier_judge(one, p, line, switches);
@@ -209,13 +217,6 @@ static void earlier_write_wait(struct earlier_writer *writer, const struct fxt_e
 	earlier_write_event(writer, FXT_WAIT_CATEGORY, call, arguments, count);
 }
 
-static bool earlier_process_has_ended(pid_t pid)
-{
-	char state[64];
-
-	return !fxt_proc_status(pid, "State", state, sizeof(state)) || *state == 'Z' || *state == 'X';
-}
-
 static void earlier_write_thread(struct earlier_writer *writer, const struct fxt_earlier_wait *one)
 {
 	struct fxt_argument process = fxt_argument_koid(earlier_text("process"), one->sample.process);
@@ -241,8 +242,8 @@ static void earlier_write_last_look(struct earlier_writer *writer)
 static void earlier_write(struct earlier_writer *writer, const struct fxt_earlier_wait *one)
 {
 	const struct fxt_waiting *waiting = &one->waiting;
-	bool is_open = one->state == WAITING ||
-	               (one->state == ENDED_WAITING && earlier_process_has_ended(waiting->pid));
+	bool is_open =
+	        one->state == WAITING || (one->state == ENDED_WAITING && fxt_process_has_ended(waiting->pid));
 
 	writer->type = is_open ? FXT_EVENT_DURATION_BEGIN : FXT_EVENT_DURATION_COMPLETE;
 	writer->thread = fxt_thread_inline(one->sample.process, one->sample.thread);
@@ -260,7 +261,7 @@ static void earlier_write(struct earlier_writer *writer, const struct fxt_earlie
 		earlier_write_last_look(writer);
 }
 
-void fxt_earlier_waits_write(struct fxt_earlier_waits *w, struct fxt_session *session)
+size_t fxt_earlier_waits_write(struct fxt_earlier_waits *w, struct fxt_session *session)
 {
 	uint64_t rate = session->config.ticks_per_second, record[4];
 	struct earlier_writer writer = {.archive = session->archive,
@@ -279,4 +280,5 @@ void fxt_earlier_waits_write(struct fxt_earlier_waits *w, struct fxt_session *se
 	}
 	free(w->items);
 	*w = (struct fxt_earlier_waits){0};
+	return written;
 }

@@ -5,7 +5,7 @@
  * of the functions that the threads are in.
  *
  *   ADDED --the thread is back in its call--> WAITING --it has left it, or recorded--> OVER
- *         --it is elsewhere-----------------> LEFT    --it has ended-----------------> ENDED_WAITING
+ *         --it is elsewhere-----------------> LEFT    --it was killed----------------> ENDED_WAITING
  *
  * A thread's own records begin when it goes on, and lie behind its earlier wait. Therefore
  * the wait ends at the last look that found it unchanged.
@@ -35,7 +35,7 @@ void fxt_earlier_waits_look(struct fxt_earlier_waits *waits, const struct fxt_se
  * yet. Do not look any more afterwards. */
 bool fxt_earlier_waits_end(struct fxt_earlier_waits *waits, const struct fxt_session *session);
 
-/* Writes the records, and frees everything. */
-void fxt_earlier_waits_write(struct fxt_earlier_waits *waits, struct fxt_session *session);
+/* Writes the records, and frees everything. Returns the number of waits. */
+size_t fxt_earlier_waits_write(struct fxt_earlier_waits *waits, struct fxt_session *session);
 
 #endif

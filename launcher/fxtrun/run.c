@@ -141,6 +141,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	run_say_unknown_categories(&run->session.config.session_categories, &run->session.program_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;
+	run->totals.earlier_waits = run->attachment.earlier_waits;
 	if (fxt_summary_lacks_calls(&run->totals)) {
 		run->totals.has_own_hooks = fxt_target_has_hooks(run->target);
 		run->totals.is_instrumented = fxt_target_is_instrumented(run->target);

@@ -63,9 +63,10 @@ struct fxt_totals {
 	/* those of `processes` that had ended and were dropped to make room for others */
 	uint64_t processes_dropped;
 	uint32_t processes, refused, still_running;
-	bool without_calls; /* the category of calls was not requested */
-	bool wants_heap;    /* the heap of any program was requested */
-	bool has_calls;     /* there are calls of functions among the events, or were elided */
+	uint64_t earlier_waits; /* threads that waited since before fxtrun attached */
+	bool without_calls;     /* the category of calls was not requested */
+	bool wants_heap;        /* the heap of any program was requested */
+	bool has_calls;         /* there are calls of functions among the events, or were elided */
 	/* The program's file is looked at for these only if there are no calls. */
 	bool has_own_hooks;   /* it defines the hooks itself */
 	bool is_instrumented; /* its compiler prepared it so that calls are recorded */

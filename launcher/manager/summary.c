@@ -99,7 +99,7 @@ static void summary_add_files(struct line *line, const struct fxt_totals *totals
 bool fxt_summary_lacks_calls(const struct fxt_totals *totals)
 {
 	return !totals->has_calls && totals->processes > 0 && !totals->without_calls &&
-	       !(totals->wants_heap && totals->events > 0) &&
+	       !totals->earlier_waits && !(totals->wants_heap && totals->events > 0) &&
 	       totals->losses.lost + totals->losses.overwritten == 0;
 }
 
@@ -165,6 +165,9 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		                ? " (no calls: %s made none while it was recorded, or all are excluded)"
 		                : " (no calls: is %s compiled with " FXT_INSTRUMENTING "?)",
 		        program);
+	if (totals->earlier_waits)
+		summary_add(&line, " (%" PRIu64 " thread%s waited since before the attach: fxt threads %s)",
+		        totals->earlier_waits, fxt_plural(totals->earlier_waits), output);
 	if (totals->bytes_unwritten) {
 		summary_add(&line, " (");
 		summary_add_bytes(&line, totals->bytes_unwritten);

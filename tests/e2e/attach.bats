@@ -212,6 +212,8 @@ begin_hanging()
 	grep -E '^3 .* run_reader \(inherited\)' last
 	# They are no calls: the program made none meanwhile.
 	fxt info trace.fxt | grep -x '0 calls'
+	grep -F "(4 threads waited since before the attach: fxt threads trace.fxt)" err
+	fails grep 'no calls' err
 	end
 }
 
@@ -284,6 +286,9 @@ begin_unwaited()
 	echo >&7
 	wait $recorder
 	grep "process $program has exited with status 3" err
+	# What it read before the attach came to an end.
+	fxt last trace.fxt >last
+	fails grep 'since before the attach' last
 	kill $parent
 	exec 7>&-
 }
