@@ -283,7 +283,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 @test "why: the longest part is shown, however small it is and however few are to be shown" {
 	{
 		for n in {1..300}; do
-			echo "1 $((1000 * (n - 1) + (n > 77 ? 200 : 0))) $((1000 * n + (n >= 77 ? 200 : 0))) small_$n"
+			echo "1 $((1000 * (n - 1) + (n > 77 ? 200 : n == 1))) $((1000 * n + (n >= 77 ? 200 : 0))) small_$n"
 		done
 		echo 1 0 300200 handle
 	} | python3 "$BATS_TEST_DIRNAME/planted.py" trace.fxt

@@ -4,7 +4,7 @@
     THREAD START END NAME [ARGUMENT=VALUE]...
 
 Times are in ns. A thread is a number, a value is an integer or a text, and %20 stands for
-a blank. A caller's line stands behind those of its callees.
+a blank. A caller begins before its callees, and its line stands behind theirs.
 """
 import re
 import struct
