@@ -8,10 +8,10 @@
 #include "itt_objects.h"
 #include "writer/format/format.h"
 
-/* Of tasks inside tasks. */
+/* The thread remembers the sites of so many tasks inside each other. */
 #define DEPTH 30
 
-/* The thread's tasks: the numbers of their sites. Those beyond DEPTH are only counted. */
+/* The thread's open tasks: the numbers of their sites. Deeper ones are only counted. */
 static __thread struct {
 	uint32_t epoch, depth;
 	uint16_t sites[DEPTH];
@@ -232,7 +232,7 @@ static struct fxt_trace_value itt_value(int type, const void *from)
 
 /* ---- metadata ---- */
 
-/* What a task's metadata say is an instant in the task, with the name of the key. */
+/* Metadata become an instant in the task. The key is its name. */
 static void itt_say_metadata(
         const struct itt_domain *domain, const struct itt_string *key, struct fxt_trace_value value)
 {

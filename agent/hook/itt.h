@@ -1,9 +1,8 @@
 /*
- * The collector for programs with calls of Intel's ITT API (tasks, frames, counters). Such
- * a program contains a part of ittnotify. That part loads the library that getenv() gives
- * for INTEL_LIBITTNOTIFY64, which is the agent (agent/interpose/collector.c), and calls its
- * __itt_api_init(). This function fills in the program's pointers. Programs without ITT
- * never call it.
+ * The collector for programs that call Intel's ITT API (tasks, frames, counters). Their part
+ * of ittnotify asks getenv() for INTEL_LIBITTNOTIFY64. The agent answers with its own path
+ * (agent/interpose/collector.c). The part loads that library and calls __itt_api_init() in
+ * it, which fills in the program's pointers. Other programs never call it.
  *
  *     __itt_task_begin, _end              a duration of the thread
  *     __itt_task_begin_overlapped, _end   an async duration, and so are regions and frames

@@ -1,7 +1,7 @@
 /*
- * What calls of the ITT API name: domains, strings and counters, and the sites of their
- * events (itt.h). All of them are made at their first use, and stay. Nothing here takes a
- * lock, so handlers may call it too.
+ * Domains, strings and counters of the ITT API, and the sites of their events (itt.h). Each
+ * is made at its first use, and stays. Nothing here takes a lock, so handlers may call it
+ * too.
  */
 #ifndef FXT_AGENT_ITT_OBJECTS_H
 #define FXT_AGENT_ITT_OBJECTS_H

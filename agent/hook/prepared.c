@@ -177,11 +177,11 @@ static bool prepared_has_shadow_stack(void)
 }
 
 /*
- * Begins a call like agent_prepared_begin(), and keeps its arguments. A function entered by
- * a tail jump has the return address of the first function's thunk. That thunk may not end
- * calls with arguments, so its address is replaced by that of the call's own thunk. The
- * processor then predicts this return wrongly. A shadow stack would end the program there,
- * so with one the call is recorded without arguments.
+ * Begins a call like agent_prepared_begin(), and keeps its arguments. After a tail jump the
+ * return address is that of the first function's thunk, which may not end calls with
+ * arguments. The call's own thunk takes its place. The processor then predicts this return
+ * wrongly. A shadow stack would end the program there, so with one the call is recorded
+ * without arguments.
  */
 __attribute__((used)) bool agent_arguments_begin(uint64_t *place, uint64_t entered, const uint64_t *general)
 {

@@ -1,5 +1,5 @@
 /*
- * Writes what the program says (said.h), on the thread that says it. The fast path
+ * Writes the program's own events (said.h) on the thread that tells them. The fast path
  * (said_fast.h) is for the frequent cases. All other cases take the slow path, which has the
  * same result in any situation.
  */
@@ -101,7 +101,8 @@ static bool said_write_durable(const struct said *said)
 	return is_written;
 }
 
-/* Records what a site says; `said` has what is not the site's. */
+/* Records an event or an object of a site. Fills in the site's names, the thread and the
+ * time. */
 static COLD void said_record(struct said *said, struct fxt_trace_site *site,
         const struct fxt_trace_argument *arguments, size_t count)
 {

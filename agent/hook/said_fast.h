@@ -1,7 +1,7 @@
 /*
- * The fast path of what the program says (said.h): for small records of a thread that is in
- * no hook and on its own stack. Each function returns false if the slow path has to do it,
- * and has then done nothing.
+ * The fast path of the program's own events (said.h). It writes small records of a thread
+ * that is in no hook and on its own stack. Each function returns false, with nothing done,
+ * if the slow path has to write the record.
  */
 #ifndef FXT_AGENT_SAID_FAST_H
 #define FXT_AGENT_SAID_FAST_H

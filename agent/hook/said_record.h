@@ -1,6 +1,6 @@
 /*
- * A record of what the program says (said.h), and how it is encoded. What both paths need is
- * inline.
+ * Records of the program's own events (said.h), and their encoding. The functions that both
+ * paths call are inline.
  */
 #ifndef FXT_AGENT_SAID_RECORD_H
 #define FXT_AGENT_SAID_RECORD_H
@@ -66,7 +66,7 @@ static inline void said_arguments(struct fxt_argument *to, const struct fxt_trac
 	}
 }
 
-/* What a record has of its site and the site's arguments, which go to `to`. */
+/* Fills in the site's names, and its arguments, which it stores at `to`. */
 static inline void said_fill(struct said *said, struct fxt_argument *to, const struct fxt_thread_slot *slot,
         const struct fxt_trace_site *site, const struct fxt_trace_argument *arguments, size_t count)
 {

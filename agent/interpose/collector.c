@@ -1,7 +1,7 @@
 /*
- * Tells the program's part of ittnotify that the agent is its collector (agent/hook/itt.h).
- * That part asks getenv() for a library. The variable itself is not set: the program's
- * environment, and that of its children, is as it was given.
+ * Tells the program's part of ittnotify that the agent is its collector (agent/hook/itt.h):
+ * ittnotify asks getenv() for a library. The agent sets no variable, so the program and its
+ * children see the environment that the user gave them.
  */
 #include <string.h>
 #include "agent/base/attributes.h"

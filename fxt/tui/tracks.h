@@ -8,9 +8,9 @@
 
 #include "window.h"
 
-/* A track of a thread; `row` is the depth of its calls, or FXT_TRACK_ACTIVITY. Of async
- * spans and counters (said.h), `thread` is an index plus 1, and `row` is one of overlapping
- * spans. */
+/* A track of a thread; `row` is the depth of its calls, or FXT_TRACK_ACTIVITY. In a track of
+ * async spans or counters (said.h), `thread` is an index plus 1, and `row` tells overlapping
+ * spans apart. */
 enum { FXT_TRACK_ACTIVITY = -1 };
 struct fxt_track {
 	uint32_t thread;

@@ -18,7 +18,7 @@
 
 #define FXT_ATTACHER_SETTINGS_BYTES 256
 
-/* What the kernel calls the attaching process and its children. */
+/* The attaching process and its children have this name in the kernel. */
 #define FXT_ATTACHER_NAME "fxt-attacher"
 
 struct fxt_attacher {

@@ -21,8 +21,8 @@
 #define STOP_NS (SECOND_NS / 2)
 /* The agent is done in less, unless it waits for a lock of a stopped thread. */
 #define CALL_NS (3 * SECOND_NS)
-/* From then on a stack is accepted that the unwinder cannot follow to its end. A detach
- * loads no library, so less can go wrong, and the recording goes on meanwhile. */
+/* After this time, the stack need not be one that the unwinder can follow to its end. A
+ * detach loads no library, so less can go wrong, and the recording goes on meanwhile. */
 #define LATE_ATTACH_NS (FXT_INJECT_SECONDS * SECOND_NS / 2)
 #define LATE_DETACH_NS (SECOND_NS / 2)
 /* Pause before another try. */

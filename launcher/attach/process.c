@@ -142,10 +142,10 @@ bool fxt_process_is_stopped(pid_t pid)
 	return fxt_proc_status(pid, "State", state, sizeof(state)) && *state == 'T';
 }
 
-/* What PIDFD_GET_INFO tells: the first version of the kernel's struct pidfd_info, which
- * older headers do not have. */
+/* The answer of PIDFD_GET_INFO: the first version of the kernel's struct pidfd_info. Older
+ * headers lack it. */
 struct process_info {
-	uint64_t wanted; /* and afterwards what there is */
+	uint64_t wanted; /* the kernel replaces it by what is there */
 	uint64_t cgroup;
 	uint32_t numbers[11];
 	int32_t status;

@@ -18,8 +18,8 @@ bool fxt_process_has_ended(pid_t pid);
 /* True if a signal has stopped the process, as SIGSTOP does. */
 bool fxt_process_is_stopped(pid_t pid);
 
-/* How a process has ended: its wait status, if its parent has not asked for it yet or the
- * kernel keeps it (Linux 6.15). -1: not known. */
+/* Returns the wait status of an ended process; -1: it is not known. The kernel keeps it
+ * until the parent asks for it, from Linux 6.15 on also afterwards. */
 int fxt_process_wait_status(pid_t pid, int pidfd);
 
 /* Describes why ptrace(2) refused, by its errno value. */

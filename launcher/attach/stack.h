@@ -44,9 +44,10 @@ void fxt_stacks_take(struct fxt_stacks *stacks, pid_t tid, struct fxt_stack_fram
 
 /*
  * Writes the names of the functions that the frames are in, the outermost first, each ended
- * by a zero. Of functions of the C library that call each other the outermost one is there,
- * and none of those that called all others. If the path is longer than the room, the
- * outermost functions are missing. Returns the size.
+ * by a zero. Functions of the C library that call each other are left out, except for the
+ * outermost of them, and so is the library's code that calls main() or a thread's function.
+ * If the path is longer than the room, the outermost functions are missing. Returns the
+ * size.
  */
 size_t fxt_stacks_path(
         struct fxt_stacks *stacks, const struct fxt_stack_frames *frames, char *path, size_t room);

@@ -1,7 +1,7 @@
 /*
- * What the threads of a process wait for when it is attached to: their waits began before,
- * so the agent records none of them. Each thread that waits is noted while it is stopped,
- * with its system call and its stack. The names of functions are found later.
+ * Notes the waits that began before the process is attached to. The agent records none of
+ * them. Each waiting thread is noted while it is stopped, with its system call and its
+ * stack. The names of functions are found later.
  */
 #ifndef FXT_LAUNCHER_ATTACH_WAITING_H
 #define FXT_LAUNCHER_ATTACH_WAITING_H

@@ -25,7 +25,7 @@
 
 enum { RECORD_WORDS = 96 };
 
-/* What the kernel tells of a thread that has ended. */
+/* The kernel's line for a thread that has ended. */
 #define ENDED "-1 0x0 0x0"
 
 enum state { ADDED, WAITING, OVER, ENDED_WAITING, LEFT };
@@ -87,7 +87,7 @@ static void earlier_begin(struct fxt_earlier_wait *one, const struct fxt_provide
 	one->state = WAITING;
 }
 
-/* Judges what the kernel tells of a thread. */
+/* Judges the kernel's line of a thread. */
 static enum state earlier_judge(const struct fxt_earlier_wait *one, const struct fxt_provider *p,
         const char *line, const char *switches)
 {
@@ -173,7 +173,7 @@ static struct fxt_string earlier_text(const char *text)
 	return fxt_string_inline(text, strlen(text));
 }
 
-/* Where the records of a wait go, and their common parts. */
+/* The archive that gets the records of a wait, and the parts that these have in common. */
 struct earlier_writer {
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider identity;

@@ -307,7 +307,7 @@ static uint64_t sched_look(struct fxt_sched *s, bool is_full)
 }
 
 /*
- * How long to sleep. A thread that waits is looked at when it has waited for
+ * Returns the time to sleep. A thread that waits is looked at when it has waited for
  * FXT_BLOCKED_NS. Without one, looks become rarer up to IDLE_NS. The processor time of the
  * last look is less than a 250th of the sleep.
  */

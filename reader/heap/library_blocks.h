@@ -6,8 +6,8 @@
  * The functions of the library that a call path ends in decide. All memory of the loader is
  * its own. In the C library a block belongs to the program unless a function on the path is
  * known to keep what is allocated below it: strdup(), getline(), fopen() and opendir() hand
- * memory to their caller. An unknown function may hide no leak. What the C++ library
- * allocates in its own initialisers is its own, too.
+ * memory to their caller. An unknown function may hide no leak. Blocks that the C++
+ * library allocates in its own initialisers are its own, too.
  */
 #ifndef FXT_READER_LIBRARY_BLOCKS_H
 #define FXT_READER_LIBRARY_BLOCKS_H
