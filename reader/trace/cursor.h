@@ -213,25 +213,26 @@ static inline struct fxt_span fxt_view_blob_name(const struct fxt_view *view)
 	return view->type == FXT_RECORD_BLOB ? fxt_inline_text(view->blob.name) : (struct fxt_span){0};
 }
 
+/* True if a decoded record is the blob of that name and size; its data are then copied. */
+static inline bool fxt_view_blob(const struct fxt_view *view, const char *name, void *data, size_t bytes)
+{
+	if (!fxt_span_is(fxt_view_blob_name(view), name) || view->blob.data.bytes != bytes)
+		return false;
+	memcpy(data, view->blob.data.data, bytes);
+	return true;
+}
+
 /* True if a decoded record is an anchor (writer/format/anchor.h); *anchor is then set. */
 static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_anchor *anchor)
 {
-	if (!fxt_span_is(fxt_view_blob_name(view), FXT_ANCHOR_BLOB) ||
-	        view->blob.data.bytes != sizeof(*anchor))
-		return false;
-	memcpy(anchor, view->blob.data.data, sizeof(*anchor));
-	return true;
+	return fxt_view_blob(view, FXT_ANCHOR_BLOB, anchor, sizeof(*anchor));
 }
 
 /* True if a decoded record says which file of a rotated trace this is; *rotation is then
  * set. */
 static inline bool fxt_view_rotation(const struct fxt_view *view, struct fxt_rotation *rotation)
 {
-	if (!fxt_span_is(fxt_view_blob_name(view), FXT_ROTATION_BLOB) ||
-	        view->blob.data.bytes != sizeof(*rotation))
-		return false;
-	memcpy(rotation, view->blob.data.data, sizeof(*rotation));
-	return true;
+	return fxt_view_blob(view, FXT_ROTATION_BLOB, rotation, sizeof(*rotation));
 }
 
 /* True if a decoded record reports the live bytes and blocks of a heap; *counters is then
