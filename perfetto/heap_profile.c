@@ -36,9 +36,8 @@ struct profile {
 static void send_packet(struct profile *p)
 {
 	fxt_message_message(&p->outer, PERFETTO_TRACE_PACKET, &p->packet);
-	size_t words = fxt_put_blob(p->record, FXT_RECORD_MAX_WORDS,
-	        fxt_string_inline(FXT_HEAP_PROFILE_BLOB, strlen(FXT_HEAP_PROFILE_BLOB)), FXT_BLOB_PERFETTO,
-	        p->outer.data, p->outer.bytes);
+	size_t words = fxt_put_blob(p->record, FXT_RECORD_MAX_WORDS, fxt_string_text(FXT_HEAP_PROFILE_BLOB),
+	        FXT_BLOB_PERFETTO, p->outer.data, p->outer.bytes);
 
 	p->outer.bytes = 0;
 	if (!p->failed)

@@ -19,9 +19,8 @@ struct live_tracks {
 static void rows_send(struct live_tracks *r)
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
-	size_t words = fxt_put_blob(record, FXT_RECORD_MAX_WORDS,
-	        fxt_string_inline(FXT_HEAP_PROFILE_BLOB, strlen(FXT_HEAP_PROFILE_BLOB)), FXT_BLOB_PERFETTO,
-	        r->trace.data, r->trace.bytes);
+	size_t words = fxt_put_blob(record, FXT_RECORD_MAX_WORDS, fxt_string_text(FXT_HEAP_PROFILE_BLOB),
+	        FXT_BLOB_PERFETTO, r->trace.data, r->trace.bytes);
 
 	if (!r->failed)
 		r->failed = fxt_sink_append(r->sink, record, words * sizeof(*record));

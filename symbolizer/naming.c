@@ -30,19 +30,14 @@ size_t fxt_naming_event(uint64_t *to, const struct fxt_record *record, const str
 	return words;
 }
 
-static struct fxt_string inline_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 static struct fxt_argument module_of(const struct fxt_location *function)
 {
-	return fxt_argument_string(inline_text("module"), inline_text(function->module));
+	return fxt_argument_string(fxt_string_text("module"), fxt_string_text(function->module));
 }
 
 static struct fxt_argument offset_of(const struct fxt_location *function)
 {
-	return fxt_argument_uint64(inline_text("offset"), function->address);
+	return fxt_argument_uint64(fxt_string_text("offset"), function->address);
 }
 
 size_t fxt_naming_identity(uint64_t *to, size_t room, uint64_t process, uint64_t address, uint32_t index,
@@ -68,14 +63,15 @@ size_t fxt_naming_object(uint64_t *to, uint64_t process, uint64_t address, struc
 	size_t count = 0, words;
 
 	if (function->file)
-		arguments[count++] = fxt_argument_string(inline_text("file"), inline_text(function->file));
+		arguments[count++] =
+		        fxt_argument_string(fxt_string_text("file"), fxt_string_text(function->file));
 	if (function->line)
-		arguments[count++] = fxt_argument_uint32(inline_text("line"), function->line);
+		arguments[count++] = fxt_argument_uint32(fxt_string_text("line"), function->line);
 	if (function->module)
 		arguments[count++] = module_of(function);
 	if (function->build_id && function->build_id[0])
 		arguments[count++] =
-		        fxt_argument_string(inline_text("build_id"), inline_text(function->build_id));
+		        fxt_argument_string(fxt_string_text("build_id"), fxt_string_text(function->build_id));
 	if (function->module && function->is_local)
 		arguments[count++] = offset_of(function);
 	words = fxt_put_userspace_object(to, FXT_RECORD_MAX_WORDS, owner, address, name, arguments, count);

@@ -400,7 +400,7 @@ static struct fxt_span function_name(void *context, uint32_t provider, struct fx
 static void append_function_blob(void *context, const void *data, size_t bytes)
 {
 	struct rewrite *rewrite = context;
-	struct fxt_string name = fxt_string_inline(FXT_FUNCTION_TRACK_BLOB, strlen(FXT_FUNCTION_TRACK_BLOB));
+	struct fxt_string name = fxt_string_text(FXT_FUNCTION_TRACK_BLOB);
 	size_t words =
 	        fxt_put_blob(rewrite->record, FXT_RECORD_MAX_WORDS, name, FXT_BLOB_PERFETTO, data, bytes);
 

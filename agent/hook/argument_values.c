@@ -105,8 +105,7 @@ static struct fxt_string value_name(
 		now = table << 16 | agent_said_text(text);
 		store_relaxed(known, now);
 	}
-	return now & 0xffff ? fxt_string_index((uint32_t)(now & 0xffff))
-	                    : fxt_string_inline(text, strlen(text));
+	return now & 0xffff ? fxt_string_index((uint32_t)(now & 0xffff)) : fxt_string_text(text);
 }
 
 static const char *value_enumerator(
@@ -182,7 +181,7 @@ size_t agent_argument_encode(const struct agent_argument_plan *of, const struct 
 		                                               : fxt_string_empty());
 	} else if (value->type == FXT_VALUE_ENUM &&
 	           (enumerator = value_enumerator(of, value, (int64_t)word))) {
-		argument = fxt_argument_string(name, fxt_string_inline(enumerator, strlen(enumerator)));
+		argument = fxt_argument_string(name, fxt_string_text(enumerator));
 	} else {
 		argument = value_number(name, value->type, value->bytes, word);
 	}

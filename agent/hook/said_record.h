@@ -37,7 +37,7 @@ static inline struct fxt_string said_text(uint16_t index, const char *text)
 {
 	if (index)
 		return fxt_string_index(index);
-	return text ? fxt_string_inline(text, strlen(text)) : fxt_string_empty();
+	return text ? fxt_string_text(text) : fxt_string_empty();
 }
 
 /* A value as inline text. It is cut to what a string can have. */

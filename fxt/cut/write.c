@@ -58,8 +58,7 @@ static void cut_write_note(struct cut *c)
 	options = options < room ? options : room;
 	memcpy(data + bytes, c->options, options);
 	fxt_sections_put_unowned(&c->needs.sections, record,
-	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS,
-	                fxt_string_inline(FXT_CUT_BLOB, strlen(FXT_CUT_BLOB)), FXT_BLOB_DATA, data,
+	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS, fxt_string_text(FXT_CUT_BLOB), FXT_BLOB_DATA, data,
 	                bytes + options));
 	free(data);
 	c->has_note = true;
@@ -104,7 +103,7 @@ static bool cut_put_marked(
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS], *at = record;
 	struct fxt_argument argument =
-	        fxt_argument_string(fxt_string_inline("cut", 3), fxt_string_inline(mark, strlen(mark)));
+	        fxt_argument_string(fxt_string_inline("cut", 3), fxt_string_text(mark));
 	size_t extra = fxt_event_has_extra(view->event.type), more = fxt_argument_words(&argument);
 	size_t words = (size_t)(view->end - r->words), before = words - extra;
 
@@ -205,8 +204,7 @@ static void cut_put_open_calls(void *cut, const void *data, size_t bytes)
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 
 	fxt_sections_put_unowned(&c->needs.sections, record,
-	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS,
-	                fxt_string_inline(FXT_OPEN_CALLS_BLOB, strlen(FXT_OPEN_CALLS_BLOB)),
+	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS, fxt_string_text(FXT_OPEN_CALLS_BLOB),
 	                FXT_BLOB_PERFETTO, data, bytes));
 }
 

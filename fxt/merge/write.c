@@ -46,8 +46,7 @@ static void merge_put_blob(
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 
 	merge_put(m, record,
-	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS, fxt_string_inline(name, strlen(name)), type, data,
-	                bytes));
+	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS, fxt_string_text(name), type, data, bytes));
 }
 
 /* ---- providers ---- */

@@ -168,11 +168,6 @@ bool fxt_earlier_waits_end(struct fxt_earlier_waits *w, const struct fxt_session
 
 /* ---- records ---- */
 
-static struct fxt_string earlier_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 /* The archive that gets the records of a wait, and the parts that these have in common. */
 struct earlier_writer {
 	struct fxt_archive_writer *archive;
@@ -188,7 +183,7 @@ static void earlier_write_event(struct earlier_writer *writer, const char *categ
 {
 	uint64_t record[RECORD_WORDS];
 	size_t words = fxt_put_event(record, RECORD_WORDS, writer->type, writer->thread,
-	        earlier_text(category), name, writer->begin, arguments, count, writer->until);
+	        fxt_string_text(category), name, writer->begin, arguments, count, writer->until);
 
 	fxt_archive_write(writer->archive, &writer->identity, record, words * sizeof(*record));
 	writer->begin += writer->step;
@@ -197,29 +192,29 @@ static void earlier_write_event(struct earlier_writer *writer, const char *categ
 static void earlier_write_wait(struct earlier_writer *writer, const struct fxt_earlier_wait *one)
 {
 	const struct fxt_blocked_sample *sample = &one->sample;
-	struct fxt_string call = *one->waiting.function ? earlier_text(one->waiting.function)
+	struct fxt_string call = *one->waiting.function ? fxt_string_text(one->waiting.function)
 	                                                : fxt_string_inline(sample->call, sample->call_bytes);
 	struct fxt_argument arguments[5];
 	size_t count = 0;
 
 	if (sample->fd >= 0)
-		arguments[count++] = fxt_argument_int32(earlier_text("fd"), sample->fd);
+		arguments[count++] = fxt_argument_int32(fxt_string_text("fd"), sample->fd);
 	if (sample->file_bytes)
 		arguments[count++] = fxt_argument_string(
-		        earlier_text(FXT_WAIT_FILE), fxt_string_inline(sample->file, sample->file_bytes));
+		        fxt_string_text(FXT_WAIT_FILE), fxt_string_inline(sample->file, sample->file_bytes));
 	if (sample->address)
-		arguments[count++] = fxt_argument_pointer(earlier_text("object"), sample->address);
+		arguments[count++] = fxt_argument_pointer(fxt_string_text("object"), sample->address);
 	if (one->waiting.holder > 0)
 		arguments[count++] = fxt_argument_koid(
-		        earlier_text("holder"), fxt_thread_koid((uint32_t)one->waiting.holder, 1));
+		        fxt_string_text("holder"), fxt_thread_koid((uint32_t)one->waiting.holder, 1));
 	arguments[count++] =
-	        fxt_argument_string(earlier_text(FXT_WAIT_SINCE), earlier_text(FXT_WAIT_BEFORE_ATTACH));
+	        fxt_argument_string(fxt_string_text(FXT_WAIT_SINCE), fxt_string_text(FXT_WAIT_BEFORE_ATTACH));
 	earlier_write_event(writer, FXT_WAIT_CATEGORY, call, arguments, count);
 }
 
 static void earlier_write_thread(struct earlier_writer *writer, const struct fxt_earlier_wait *one)
 {
-	struct fxt_argument process = fxt_argument_koid(earlier_text("process"), one->sample.process);
+	struct fxt_argument process = fxt_argument_koid(fxt_string_text("process"), one->sample.process);
 	char valid[FXT_VALID_NAME_BYTES];
 	size_t bytes = fxt_escape(valid, sizeof(valid), one->name, strlen(one->name));
 	uint64_t record[RECORD_WORDS];
@@ -234,7 +229,7 @@ static void earlier_write_last_look(struct earlier_writer *writer)
 {
 	uint64_t record[RECORD_WORDS];
 	size_t words = fxt_put_event(record, RECORD_WORDS, FXT_EVENT_INSTANT, writer->thread,
-	        earlier_text("process"), earlier_text("still waiting"), writer->until, NULL, 0, 0);
+	        fxt_string_text("process"), fxt_string_text("still waiting"), writer->until, NULL, 0, 0);
 
 	fxt_archive_write(writer->archive, &writer->identity, record, words * sizeof(*record));
 }
@@ -255,7 +250,7 @@ static void earlier_write(struct earlier_writer *writer, const struct fxt_earlie
 	earlier_write_thread(writer, one);
 	for (size_t at = 0; at < waiting->path_bytes; at += strlen(waiting->path + at) + 1)
 		earlier_write_event(
-		        writer, FXT_INHERITED_CATEGORY, earlier_text(waiting->path + at), NULL, 0);
+		        writer, FXT_INHERITED_CATEGORY, fxt_string_text(waiting->path + at), NULL, 0);
 	earlier_write_wait(writer, one);
 	if (is_open)
 		earlier_write_last_look(writer);

@@ -264,7 +264,7 @@ enum { ROOM_PART = 16 };
 
 static void archive_encode_state(uint64_t record[STATE_WORDS], struct fxt_archive_state state)
 {
-	struct fxt_string name = fxt_string_inline(FXT_ARCHIVE_STATE_BLOB, strlen(FXT_ARCHIVE_STATE_BLOB));
+	struct fxt_string name = fxt_string_text(FXT_ARCHIVE_STATE_BLOB);
 
 	fxt_put_blob(record, STATE_WORDS, name, FXT_BLOB_DATA, &state, sizeof(state));
 }
@@ -299,8 +299,7 @@ void fxt_archive_write_blob(struct fxt_archive_writer *a, const char *name, enum
         const void *data, size_t bytes)
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
-	size_t words = fxt_put_blob(
-	        record, FXT_RECORD_MAX_WORDS, fxt_string_inline(name, strlen(name)), type, data, bytes);
+	size_t words = fxt_put_blob(record, FXT_RECORD_MAX_WORDS, fxt_string_text(name), type, data, bytes);
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->max_bytes || a->bytes + words * sizeof(*record) <= a->max_bytes)
@@ -576,7 +575,7 @@ void fxt_archive_write_loss(struct fxt_archive_writer *a, struct fxt_archive_pro
 	uint64_t records[8];
 	size_t words = fxt_put_provider_event(records, 1, p->id, FXT_PROVIDER_EVENT_BUFFER_FULL);
 
-	words += fxt_put_blob(records + words, 8 - words, fxt_string_inline(name, strlen(name)),
-	        FXT_BLOB_PERFETTO, loss_packet, sizeof(loss_packet));
+	words += fxt_put_blob(records + words, 8 - words, fxt_string_text(name), FXT_BLOB_PERFETTO,
+	        loss_packet, sizeof(loss_packet));
 	fxt_archive_write(a, p, records, words * sizeof(*records));
 }

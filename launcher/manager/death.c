@@ -159,11 +159,6 @@ uint64_t fxt_death_ticks(const struct fxt_provider *p, uint64_t found)
 
 /* ---- the report ---- */
 
-static struct fxt_string death_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 void fxt_death_record(const struct fxt_death *death, uint64_t ticks, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity)
 {
@@ -174,22 +169,23 @@ void fxt_death_record(const struct fxt_death *death, uint64_t ticks, struct fxt_
 	uint64_t record[64], thread = death->koids.thread ? death->koids.thread : death->koids.process;
 
 	snprintf(name, sizeof(name), "SIG%s", signal ? signal : "?");
-	arguments[count++] = fxt_argument_int32(death_text("signal"), death->signal);
-	arguments[count++] = fxt_argument_string(death_text("name"), death_text(name));
+	arguments[count++] = fxt_argument_int32(fxt_string_text("signal"), death->signal);
+	arguments[count++] = fxt_argument_string(fxt_string_text("name"), fxt_string_text(name));
 	if (death->code[0])
-		arguments[count++] = fxt_argument_string(death_text("code"), death_text(death->code));
+		arguments[count++] =
+		        fxt_argument_string(fxt_string_text("code"), fxt_string_text(death->code));
 	if (death->has_address)
-		arguments[count++] = fxt_argument_pointer(death_text("address"), death->address);
+		arguments[count++] = fxt_argument_pointer(fxt_string_text("address"), death->address);
 	if (death->origin != FXT_DEATH_BY_FAULT)
-		arguments[count++] = fxt_argument_string(death_text("origin"),
-		        death_text(
+		arguments[count++] = fxt_argument_string(fxt_string_text("origin"),
+		        fxt_string_text(
 		                death->origin == FXT_DEATH_BY_ITSELF ? FXT_DEATH_ITSELF : FXT_DEATH_OUTSIDE));
 	if (death->sender)
-		arguments[count++] = fxt_argument_koid(death_text("sender"), death->sender);
+		arguments[count++] = fxt_argument_koid(fxt_string_text("sender"), death->sender);
 
 	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(death->koids.process, thread), death_text("process"), death_text("killed"),
-	        ticks, arguments, count, 0);
+	        fxt_thread_inline(death->koids.process, thread), fxt_string_text("process"),
+	        fxt_string_text("killed"), ticks, arguments, count, 0);
 
 	fxt_archive_write(archive, identity, record, words * sizeof(*record));
 }

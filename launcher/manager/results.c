@@ -89,11 +89,6 @@ static void results_take(
 		fxt_archive_write_loss(p->archive, &p->identity);
 }
 
-static struct fxt_string results_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 /* Writes an instant event on the track of the main thread. */
 static void results_write_instant(const struct fxt_provider *p, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, const char *category, const char *name, uint64_t ticks,
@@ -101,8 +96,8 @@ static void results_write_instant(const struct fxt_provider *p, struct fxt_archi
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	size_t words = fxt_put_event(record, FXT_RECORD_MAX_WORDS, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), results_text(category),
-	        results_text(name), ticks, arguments, count, 0);
+	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), fxt_string_text(category),
+	        fxt_string_text(name), ticks, arguments, count, 0);
 
 	fxt_archive_write(archive, identity, record, words * sizeof(*record));
 }
@@ -157,9 +152,9 @@ static void results_write_muted(const struct fxt_provider *p, struct fxt_archive
 
 	for (size_t i = 0; i < change->muted_count; i++) {
 		uint64_t calls = fxt_call_counter_report(counter, change->muted[i]);
-		const struct fxt_argument arguments[] = {
-		        fxt_argument_string(results_text("function"), results_text(change->muted[i]->name)),
-		        fxt_argument_uint64(results_text("calls"), calls)};
+		const struct fxt_argument arguments[] = {fxt_argument_string(fxt_string_text("function"),
+		                                                 fxt_string_text(change->muted[i]->name)),
+		        fxt_argument_uint64(fxt_string_text("calls"), calls)};
 
 		if (is_new || calls)
 			results_write_instant(p, archive, identity, "fxt", FXT_MUTED_EVENT,
@@ -177,7 +172,7 @@ const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provi
 	/* Acquire: pairs with the main thread's release; the change is complete. */
 	while (change && (later = load_acquire(&change->later)) != NULL) {
 		struct fxt_argument options =
-		        fxt_argument_string(results_text("options"), results_text(later->text));
+		        fxt_argument_string(fxt_string_text("options"), fxt_string_text(later->text));
 
 		if (later->muted_count)
 			results_write_muted(p, archive, identity, counter, later, is_new);
@@ -238,7 +233,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 
 static struct fxt_argument results_picoseconds(const char *name, uint64_t ps)
 {
-	return fxt_argument_uint64(results_text(name), ps);
+	return fxt_argument_uint64(fxt_string_text(name), ps);
 }
 
 void fxt_results_write_call_cost(const struct fxt_provider *p, struct fxt_archive_writer *archive,

@@ -388,28 +388,24 @@ void fxt_sched_blocked_forget(struct fxt_sched_blocked *b, uint64_t ticks)
 
 /* ---- records ---- */
 
-static struct fxt_string blocked_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 static size_t blocked_encode(const struct fxt_blocked_sample *sample, uint64_t record[RECORD_WORDS])
 {
 	struct fxt_argument arguments[3];
 	size_t count = 0;
 
 	arguments[count++] = fxt_argument_string(
-	        blocked_text(FXT_BLOCKED_CALL), fxt_string_inline(sample->call, sample->call_bytes));
+	        fxt_string_text(FXT_BLOCKED_CALL), fxt_string_inline(sample->call, sample->call_bytes));
 	if (sample->fd >= 0)
-		arguments[count++] = fxt_argument_int32(blocked_text(FXT_BLOCKED_FD), sample->fd);
+		arguments[count++] = fxt_argument_int32(fxt_string_text(FXT_BLOCKED_FD), sample->fd);
 	if (sample->file_bytes)
-		arguments[count++] = fxt_argument_string(
-		        blocked_text(FXT_BLOCKED_FILE), fxt_string_inline(sample->file, sample->file_bytes));
+		arguments[count++] = fxt_argument_string(fxt_string_text(FXT_BLOCKED_FILE),
+		        fxt_string_inline(sample->file, sample->file_bytes));
 	if (sample->address)
-		arguments[count++] = fxt_argument_pointer(blocked_text(FXT_BLOCKED_OBJECT), sample->address);
+		arguments[count++] =
+		        fxt_argument_pointer(fxt_string_text(FXT_BLOCKED_OBJECT), sample->address);
 	return fxt_put_event(record, RECORD_WORDS, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(sample->process, sample->thread), blocked_text(FXT_BLOCKED_CATEGORY),
-	        blocked_text(FXT_BLOCKED_EVENT), sample->ticks, arguments, count, 0);
+	        fxt_thread_inline(sample->process, sample->thread), fxt_string_text(FXT_BLOCKED_CATEGORY),
+	        fxt_string_text(FXT_BLOCKED_EVENT), sample->ticks, arguments, count, 0);
 }
 
 void fxt_sched_blocked_write(const struct fxt_sched_blocked *b, struct fxt_archive_writer *archive,

@@ -62,18 +62,12 @@ void fxt_sched_tracks_name(struct fxt_sched_tracks *rows, const struct fxt_contr
 	}
 }
 
-static struct fxt_string sched_tracks_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 static void sched_tracks_write(const struct fxt_sched_track *row, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *provider)
 {
 	static const char suffix[] = ": page faults";
-	struct fxt_argument arguments[] = {
-	        fxt_argument_koid(sched_tracks_text("process"), row->koids.process),
-	        fxt_argument_koid(sched_tracks_text(FXT_ROW_OF), row->koids.thread)};
+	struct fxt_argument arguments[] = {fxt_argument_koid(fxt_string_text("process"), row->koids.process),
+	        fxt_argument_koid(fxt_string_text(FXT_ROW_OF), row->koids.thread)};
 	char name[FXT_VALID_NAME_BYTES + sizeof(suffix)];
 	size_t bytes = fxt_escape(name, FXT_VALID_NAME_BYTES, row->name, strlen(row->name));
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
@@ -81,7 +75,7 @@ static void sched_tracks_write(const struct fxt_sched_track *row, struct fxt_arc
 
 	strcpy(name + bytes, suffix);
 	words = fxt_put_kernel_object(record, FXT_THREAD_OBJECT_WORDS, FXT_OBJECT_THREAD,
-	        fxt_fault_track_koid(row->koids.thread), sched_tracks_text(name), arguments, 2);
+	        fxt_fault_track_koid(row->koids.thread), fxt_string_text(name), arguments, 2);
 	fxt_archive_write(archive, provider, record, words * sizeof(*record));
 }
 

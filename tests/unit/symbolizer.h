@@ -139,11 +139,6 @@ struct raw {
 		(raw)->count += put_words;                                                     \
 	} while (0)
 
-static inline struct fxt_string inline_string(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 static inline void put_string(struct raw *raw, uint32_t index, const char *text)
 {
 	PUT(raw, string, index, text, strlen(text));

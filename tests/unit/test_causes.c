@@ -95,8 +95,7 @@ static void forget_trace(void)
 static void slice(uint64_t thread, const char *category, const char *name, uint64_t start, uint64_t end)
 {
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, thread),
-	        fxt_string_inline(category, strlen(category)), fxt_string_inline(name, strlen(name)), start,
-	        NO_ARGUMENTS, end);
+	        fxt_string_text(category), fxt_string_text(name), start, NO_ARGUMENTS, end);
 }
 
 static void call(uint64_t thread, const char *name, uint64_t start, uint64_t end)
@@ -115,13 +114,13 @@ static void wait_for(
 
 	if (!flow_comes_first)
 		PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, thread),
-		        TEXT("sync"), fxt_string_inline(name, strlen(name)), start, arguments, 2, end);
+		        TEXT("sync"), fxt_string_text(name), start, arguments, 2, end);
 	slice(thread, "sync", "woken", end - 2, end);
 	PUT(&trace, event, FXT_EVENT_FLOW_END, fxt_thread_inline(PROCESS, thread), TEXT("sync"),
-	        fxt_string_inline(name, strlen(name)), end - 1, NO_ARGUMENTS, flow);
+	        fxt_string_text(name), end - 1, NO_ARGUMENTS, flow);
 	if (flow_comes_first)
 		PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, thread),
-		        TEXT("sync"), fxt_string_inline(name, strlen(name)), start, arguments, 2, end);
+		        TEXT("sync"), fxt_string_text(name), start, arguments, 2, end);
 }
 
 static void release(uint64_t thread, uint64_t time, uint64_t flow)
@@ -218,8 +217,8 @@ static void ran_and_was_preempted(void **state)
  * one; and none of another thread. */
 static void sampled(uint64_t thread, uint64_t time, const char *system_call, int32_t fd)
 {
-	struct fxt_argument arguments[] = {fxt_argument_string(TEXT(FXT_BLOCKED_CALL),
-	                                           fxt_string_inline(system_call, strlen(system_call))),
+	struct fxt_argument arguments[] = {
+	        fxt_argument_string(TEXT(FXT_BLOCKED_CALL), fxt_string_text(system_call)),
 	        fxt_argument_int32(TEXT(FXT_BLOCKED_FD), fd)};
 
 	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_inline(PROCESS, thread), TEXT(FXT_BLOCKED_CATEGORY),

@@ -223,7 +223,7 @@ static void check_in_order(void **state)
 static void call(const char *name, uint64_t start, uint64_t end)
 {
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), INDEX(FUNCTION),
-	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
+	        fxt_string_text(name), start, NO_ARGUMENTS, end);
 }
 
 #define HEADER                                                                                               \

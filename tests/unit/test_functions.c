@@ -44,14 +44,14 @@ static void read_trace(void)
 
 static void complete(struct fxt_thread thread, const char *name, uint64_t start, uint64_t end)
 {
-	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, thread, INDEX(FUNCTION),
-	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, thread, INDEX(FUNCTION), fxt_string_text(name), start,
+	        NO_ARGUMENTS, end);
 }
 
 static void begin(struct fxt_thread thread, const char *name, uint64_t start)
 {
-	PUT(&trace, event, FXT_EVENT_DURATION_BEGIN, thread, INDEX(FUNCTION),
-	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, 0);
+	PUT(&trace, event, FXT_EVENT_DURATION_BEGIN, thread, INDEX(FUNCTION), fxt_string_text(name), start,
+	        NO_ARGUMENTS, 0);
 }
 
 static void end(struct fxt_thread thread, uint64_t end)

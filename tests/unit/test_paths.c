@@ -34,8 +34,8 @@ static void forget_trace(void)
 
 static void complete(struct fxt_thread thread, const char *name, uint64_t start, uint64_t end)
 {
-	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, thread, INDEX(FUNCTION),
-	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, thread, INDEX(FUNCTION), fxt_string_text(name), start,
+	        NO_ARGUMENTS, end);
 }
 
 /* The node of a path such as "main;f;g" below a node, of that kind; all before it are
@@ -188,7 +188,7 @@ static void by_thread_and_process(void **state)
 static void inherited(const char *name, uint64_t start, uint64_t end)
 {
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), TEXT("inherited"),
-	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
+	        fxt_string_text(name), start, NO_ARGUMENTS, end);
 }
 
 /* main and serve have only the time of the chosen calls inside them. */

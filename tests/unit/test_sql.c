@@ -73,7 +73,7 @@ static uint64_t put(uint64_t thread, const char *name, uint64_t start, uint64_t 
 	uint64_t id = 8 * trace.count;
 
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, thread), INDEX(FUNCTION),
-	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
+	        fxt_string_text(name), start, NO_ARGUMENTS, end);
 	return id;
 }
 
@@ -83,7 +83,7 @@ static void put_sync(const char *name, uint64_t start, uint64_t end, uint64_t ob
 	        fxt_argument_string(TEXT("symbol"), TEXT("queue"))};
 
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, 1), TEXT("sync"),
-	        fxt_string_inline(name, strlen(name)), start, arguments, object ? 2u : 0u, end);
+	        fxt_string_text(name), start, arguments, object ? 2u : 0u, end);
 }
 
 static void calls(void **state)

@@ -27,7 +27,7 @@ static struct raw *begin_library(void)
 
 		snprintf(text, sizeof(text), "{{{pc:0x%" PRIx64 ":1}}}", BASE + visible + i);
 		PUT(raw, event, FXT_EVENT_DURATION_BEGIN, fxt_thread_index(1), fxt_string_empty(),
-		        inline_string(text), 10, NULL, 0, 0);
+		        fxt_string_text(text), 10, NULL, 0, 0);
 	}
 	return raw;
 }

@@ -33,8 +33,8 @@ static struct raw *put_everything(struct raw *raw)
 {
 	static char data[40000];
 	const struct fxt_thread here = fxt_thread_index(1);
-	const struct fxt_string name = inline_string("{{{not a placeholder}}}");
-	const struct fxt_argument argument = fxt_argument_string(name, inline_string("{{{pc:0x1:1}}}"));
+	const struct fxt_string name = fxt_string_text("{{{not a placeholder}}}");
+	const struct fxt_argument argument = fxt_argument_string(name, fxt_string_text("{{{pc:0x1:1}}}"));
 
 	put_string(raw, 1, "name");
 	put_string(raw, 2, "a {{{pc:0x1:1}}}");
@@ -147,10 +147,10 @@ static void the_rate_is_patched_in_every_provider(void **state)
  * name. */
 static void open_calls_are_named(void **state)
 {
-	const struct fxt_string category = inline_string("a category");
+	const struct fxt_string category = fxt_string_text("a category");
 	const struct fxt_argument arguments[] = {
-	        fxt_argument_uint64(inline_string("number"), 5),
-	        fxt_argument_string(fxt_string_index(1), inline_string("{{{pc:0x1:1}}}")),
+	        fxt_argument_uint64(fxt_string_text("number"), 5),
+	        fxt_argument_string(fxt_string_index(1), fxt_string_text("{{{pc:0x1:1}}}")),
 	};
 	const enum fxt_event_type types[] = {FXT_EVENT_DURATION_BEGIN, FXT_EVENT_DURATION_COMPLETE};
 	const struct fxt_thread threads[] = {fxt_thread_index(1), fxt_thread_inline(PROCESS, THREAD)};
@@ -163,9 +163,9 @@ static void open_calls_are_named(void **state)
 	expected = *raw;
 	snprintf(placeholder, sizeof(placeholder), "{{{pc:0x%" PRIx64 ":0}}}", outer);
 	for (int i = 0; i < 4; i++) {
-		PUT(raw, event, types[i / 2], threads[i % 2], category, inline_string(placeholder), 10,
+		PUT(raw, event, types[i / 2], threads[i % 2], category, fxt_string_text(placeholder), 10,
 		        arguments, 2, 99);
-		PUT(&expected, event, types[i / 2], threads[i % 2], category, inline_string("outer"), 10,
+		PUT(&expected, event, types[i / 2], threads[i % 2], category, fxt_string_text("outer"), 10,
 		        arguments, 2, 99);
 	}
 	assert_same_bytes(finish(raw), &expected);
@@ -193,10 +193,11 @@ static void names_too_long_are_cut_between_letters(void **state)
 	put_pc(raw, 1, BASE, 1);
 	memset(text, 'x', 20000);
 	snprintf(placeholder, sizeof(placeholder), "{{{pc:0x%" PRIx64 ":1}}}", BASE);
-	const struct fxt_argument fillers[] = {fxt_argument_string(inline_string("a"), inline_string(text))};
+	const struct fxt_argument fillers[] = {
+	        fxt_argument_string(fxt_string_text("a"), fxt_string_text(text))};
 
 	PUT(raw, event, FXT_EVENT_DURATION_BEGIN, fxt_thread_index(1), fxt_string_empty(),
-	        inline_string(placeholder), 10, fillers, 1, 0);
+	        fxt_string_text(placeholder), 10, fillers, 1, 0);
 	const struct finished *f = finish(raw);
 
 	assert_int_equal(strlen(string_of(f, 1)), 31999);

@@ -111,13 +111,13 @@ static void steps_are(const char *expected)
 static void put(uint64_t thread, const char *name, uint64_t start, uint64_t end)
 {
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, thread), INDEX(FUNCTION),
-	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
+	        fxt_string_text(name), start, NO_ARGUMENTS, end);
 }
 
 static void put_mark(enum fxt_event_type type, uint64_t thread, const char *name, uint64_t time)
 {
-	PUT(&trace, event, type, fxt_thread_inline(PROCESS, thread), INDEX(FUNCTION),
-	        fxt_string_inline(name, strlen(name)), time, NO_ARGUMENTS, 0);
+	PUT(&trace, event, type, fxt_thread_inline(PROCESS, thread), INDEX(FUNCTION), fxt_string_text(name),
+	        time, NO_ARGUMENTS, 0);
 }
 
 static void put_plain(unsigned thread, unsigned name, uint64_t start, uint64_t end)

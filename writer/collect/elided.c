@@ -73,14 +73,9 @@ static struct fxt_elided_function elided_read(const struct fxt_elided *table, ui
 	return copy;
 }
 
-static struct fxt_string elided_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 static struct fxt_argument elided_ticks(const char *name, uint64_t ticks)
 {
-	return fxt_argument_uint64(elided_text(name), ticks);
+	return fxt_argument_uint64(fxt_string_text(name), ticks);
 }
 
 static void elided_emit(struct fxt_collector *c, uint32_t table, uint32_t index,
@@ -90,11 +85,11 @@ static void elided_emit(struct fxt_collector *c, uint32_t table, uint32_t index,
 	                        ? c->process_koid
 	                        : load_relaxed(&fxt_control_slot(c->control, table)->koid);
 	const struct fxt_argument arguments[] = {
-	        fxt_argument_string(elided_text("function"), fxt_string_index(index)),
+	        fxt_argument_string(fxt_string_text("function"), fxt_string_index(index)),
 	        elided_ticks("calls", function->calls),
 	        elided_ticks("total_ticks", function->total),
 	        elided_ticks("sum_ticks", function->sum),
-	        fxt_argument_int64(elided_text("self_ticks"), function->self),
+	        fxt_argument_int64(fxt_string_text("self_ticks"), function->self),
 	        elided_ticks("own_ticks", function->own),
 	        elided_ticks("longest_ticks", function->longest),
 	        elided_ticks("shortest_ticks", function->shortest),
@@ -104,7 +99,7 @@ static void elided_emit(struct fxt_collector *c, uint32_t table, uint32_t index,
 	fxt_copy_append(&c->copy, record,
 	        8 * fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
 	                    fxt_thread_inline(c->process_koid, koid), fxt_string_index(FXT_KNOWN_FXT),
-	                    elided_text(FXT_ELIDED_EVENT), now, arguments,
+	                    fxt_string_text(FXT_ELIDED_EVENT), now, arguments,
 	                    sizeof(arguments) / sizeof(*arguments), 0));
 }
 

@@ -39,11 +39,6 @@ void fxt_engine_set_job(const struct fxt_job *job)
 	engine_job = *job;
 }
 
-static struct fxt_string engine_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 static size_t engine_job_arguments(struct fxt_argument arguments[4])
 {
 	const struct fxt_job *job = &engine_job;
@@ -51,12 +46,13 @@ static size_t engine_job_arguments(struct fxt_argument arguments[4])
 
 	if (!job->has_rank)
 		return 0;
-	arguments[count++] = fxt_argument_uint32(engine_text(FXT_JOB_RANK), job->rank);
+	arguments[count++] = fxt_argument_uint32(fxt_string_text(FXT_JOB_RANK), job->rank);
 	if (job->size > 0)
-		arguments[count++] = fxt_argument_uint32(engine_text(FXT_JOB_SIZE), job->size);
-	arguments[count++] = fxt_argument_string(engine_text(FXT_JOB_HOST), engine_text(job->host));
+		arguments[count++] = fxt_argument_uint32(fxt_string_text(FXT_JOB_SIZE), job->size);
+	arguments[count++] = fxt_argument_string(fxt_string_text(FXT_JOB_HOST), fxt_string_text(job->host));
 	if (*job->name)
-		arguments[count++] = fxt_argument_string(engine_text(FXT_JOB_NAME), engine_text(job->name));
+		arguments[count++] =
+		        fxt_argument_string(fxt_string_text(FXT_JOB_NAME), fxt_string_text(job->name));
 	return count;
 }
 

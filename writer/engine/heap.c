@@ -5,11 +5,6 @@
 #include "writer/shared/clock.h"
 #include "writer/format/encode.h"
 
-static struct fxt_string heap_text(const char *name)
-{
-	return fxt_string_inline(name, strlen(name));
-}
-
 struct fxt_heap_live fxt_heap_live(const struct fxt_control *control)
 {
 	uint32_t used = load_acquire(&control->slots_used);
@@ -38,16 +33,17 @@ uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_
 	if (live.bytes == last->live.bytes && live.objects == last->live.objects)
 		return 0;
 	last->live = live;
-	struct fxt_argument arguments[] = {fxt_argument_int64(heap_text(FXT_HEAP_COUNTERS_BYTES), live.bytes),
-	        fxt_argument_int64(heap_text(FXT_HEAP_COUNTERS_OBJECTS), live.objects)};
+	struct fxt_argument arguments[] = {
+	        fxt_argument_int64(fxt_string_text(FXT_HEAP_COUNTERS_BYTES), live.bytes),
+	        fxt_argument_int64(fxt_string_text(FXT_HEAP_COUNTERS_OBJECTS), live.objects)};
 
 	uint64_t words = last->begun ? 0 : fxt_put_initialization(record, 2, control->ticks_per_second);
 
 	last->begun = true;
 	return words + fxt_put_large_blob_with_metadata(record + words, FXT_HEAP_COUNTERS_WORDS - words,
 	                       fxt_thread_inline(process_koid, process_koid),
-	                       heap_text(FXT_HEAP_COUNTERS_NAME), heap_text(FXT_HEAP_COUNTERS_NAME), ticks,
-	                       arguments, 2, NULL, 0);
+	                       fxt_string_text(FXT_HEAP_COUNTERS_NAME),
+	                       fxt_string_text(FXT_HEAP_COUNTERS_NAME), ticks, arguments, 2, NULL, 0);
 }
 
 uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_control *control,

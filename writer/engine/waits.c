@@ -28,11 +28,6 @@ uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count)
 	return calls;
 }
 
-static struct fxt_string wait_text(const char *text)
-{
-	return fxt_string_inline(text, __builtin_strlen(text));
-}
-
 static struct fxt_string wait_indexed(uint64_t ref, unsigned first_bit)
 {
 	uint32_t index = (uint32_t)fxt_field(ref, first_bit, FXT_SPAN_TEXT_BITS);
@@ -62,17 +57,17 @@ uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type,
 	if (call >= FXT_WAIT_KINDS)
 		return 0;
 	if (wait_calls[call].subject == FXT_WAIT_FOR_OBJECT)
-		arguments[count++] = fxt_argument_pointer(wait_text("object"), object);
+		arguments[count++] = fxt_argument_pointer(fxt_string_text("object"), object);
 	else if (object)
-		arguments[count++] = fxt_argument_int32(wait_text("fd"), (int32_t)(object - 1));
+		arguments[count++] = fxt_argument_int32(fxt_string_text("fd"), (int32_t)(object - 1));
 	if (symbol >= 1 && symbol <= FXT_STRING_INDEX_MAX)
 		arguments[count++] =
-		        fxt_argument_string(wait_text("symbol"), fxt_string_index((uint32_t)symbol));
+		        fxt_argument_string(fxt_string_text("symbol"), fxt_string_index((uint32_t)symbol));
 	if (holder)
 		arguments[count++] =
-		        fxt_argument_koid(wait_text("holder"), fxt_holder_koid(process_koid, holder));
+		        fxt_argument_koid(fxt_string_text("holder"), fxt_holder_koid(process_koid, holder));
 	if (is_abandoned)
 		arguments[count++] = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
-	return fxt_put_event(record, FXT_WAIT_WORDS, type, thread, wait_text(FXT_WAIT_CATEGORY),
-	        wait_text(wait_calls[call].name), load_relaxed(&frame->start), arguments, count, end);
+	return fxt_put_event(record, FXT_WAIT_WORDS, type, thread, fxt_string_text(FXT_WAIT_CATEGORY),
+	        fxt_string_text(wait_calls[call].name), load_relaxed(&frame->start), arguments, count, end);
 }

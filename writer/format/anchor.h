@@ -8,7 +8,6 @@
 #ifndef FXT_WRITER_ANCHOR_H
 #define FXT_WRITER_ANCHOR_H
 
-#include <string.h>
 #include "writer/shared/clock.h"
 #include "encode.h"
 
@@ -38,8 +37,8 @@ struct fxt_anchor fxt_anchor_read(enum fxt_clock_kind clock);
 /* Returns the record's size in words. */
 static inline size_t fxt_put_anchor(uint64_t *dst, size_t capacity, const struct fxt_anchor *anchor)
 {
-	return fxt_put_blob(dst, capacity, fxt_string_inline(FXT_ANCHOR_BLOB, strlen(FXT_ANCHOR_BLOB)),
-	        FXT_BLOB_DATA, anchor, sizeof(*anchor));
+	return fxt_put_blob(
+	        dst, capacity, fxt_string_text(FXT_ANCHOR_BLOB), FXT_BLOB_DATA, anchor, sizeof(*anchor));
 }
 
 #endif

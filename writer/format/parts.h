@@ -71,6 +71,12 @@ static inline struct fxt_string fxt_string_inline(const char *text, size_t bytes
 	return (struct fxt_string){.ref = (uint16_t)(FXT_STRING_INLINE_BIT | bytes), .text = text};
 }
 
+/* The same for a text that a zero ends. */
+static inline struct fxt_string fxt_string_text(const char *text)
+{
+	return fxt_string_inline(text, __builtin_strlen(text));
+}
+
 /* index is 1-255. */
 static inline struct fxt_thread fxt_thread_index(uint32_t index)
 {
