@@ -109,7 +109,7 @@ MPICC   ?= mpicc
 mpi: $(O)/libfxtmpi.so
 $(O)/libfxtmpi.so: $(wildcard mpi/*.[ch]) include/fxt/trace.h
 	$(Q)mkdir -p $(@D)
-	$(call say,MPICC,$@)$(MPICC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) -shared -Wl,--no-as-needed -Wl,-soname,libfxtmpi.so -o $@ $(filter %.c,$^) -lpthread
+	$(call say,MPICC,$@)$(MPICC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) $(shell pkg-config --cflags pmix 2>/dev/null) -shared -Wl,--no-as-needed -Wl,-soname,libfxtmpi.so -o $@ $(filter %.c,$^) -lpthread -ldl
 
 # The libraries of Debian that the archives need.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread

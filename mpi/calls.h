@@ -235,7 +235,7 @@ CALL(Comm_split_type, (MPI_Comm comm, int kind, int key, MPI_Info info, MPI_Comm
 CALL(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made), GROUP, NOTHING,
         NEW_COMM)
 CALL(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made), (comm, group, tag, made),
-        GROUP, NOTHING, NEW_COMM)
+        GROUP, NOTHING, NEW_COMM_OF_TAG)
 CALL(Cart_create,
         (MPI_Comm comm, int count, const int sizes[], const int periods[], int reorder, MPI_Comm *made),
         (comm, count, sizes, periods, reorder, made), GROUP, NOTHING, NEW_COMM)
@@ -260,7 +260,7 @@ CALL(Win_lock, (int kind, int target, int assertion, MPI_Win window), (kind, tar
 CALL(Win_unlock, (int target, MPI_Win window), (target, window), NOTHING, NOTHING, NOTHING)
 
 /* the beginning and the end */
-CALL(Init, (int *count, char ***arguments), (count, arguments), NOTHING, NOTHING, BEGUN)
+CALL(Init, (int *count, char ***arguments), (count, arguments), NOTHING, BEGINS, BEGUN)
 CALL(Init_thread, (int *count, char ***arguments, int wanted, int *given), (count, arguments, wanted, given),
-        NOTHING, NOTHING, BEGUN)
+        NOTHING, BEGINS, BEGUN)
 CALL(Finalize, (void), (), NOTHING, ENDS, NOTHING)

@@ -1,5 +1,6 @@
 /*
- * Compares each rank's clock with that of rank 0 (record.h). Rank 0 answers each other rank
+ * Compares each recorded rank's clock with that of the first one (record.h), which is rank 0
+ * of the communicator of recorded ranks. Rank 0 answers each other rank
  * in turn, so the answers meet no others. The slowest tenth of the round trips is dropped.
  * The fastest gives the offset. Its error is at most half of that trip's time, because rank
  * 0 read its clock somewhere within the trip.
@@ -15,7 +16,8 @@ struct trip {
 	int64_t took, middle, offset; /* ns; offset = rank 0's clock - this one's */
 };
 
-static MPI_Comm clocks = MPI_COMM_NULL; /* has none of the program's messages */
+static MPI_Comm clocks = MPI_COMM_NULL; /* of the recorded ranks; has none of the program's
+                                           messages */
 
 static int64_t now(void)
 {
@@ -75,14 +77,12 @@ static void clock_ask(void)
 	clock_say(trips);
 }
 
-void mpi_clock_measure(void)
+static void clock_measure(void)
 {
 	int rank, size;
 
-	if (mpi_run == 0)
-		return;
 	if (clocks == MPI_COMM_NULL)
-		PMPI_Comm_dup(MPI_COMM_WORLD, &clocks);
+		return;
 	PMPI_Comm_rank(clocks, &rank);
 	PMPI_Comm_size(clocks, &size);
 	PMPI_Barrier(clocks);
@@ -95,4 +95,15 @@ void mpi_clock_measure(void)
 	for (int other = 1; other < size; other++)
 		clock_answer(other);
 	clock_say(own);
+}
+
+void mpi_clock_begin(MPI_Comm recorded)
+{
+	clocks = recorded;
+	clock_measure();
+}
+
+void mpi_clock_end(void)
+{
+	clock_measure();
 }

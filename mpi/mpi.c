@@ -4,6 +4,7 @@
  * MPI's own answer, and its memory is only read.
  */
 #include <stdlib.h>
+#include "peers.h"
 #include "record.h"
 
 #define NOTHING
@@ -100,13 +101,19 @@
 
 #define NEW_COMM                   \
 	if (result == MPI_SUCCESS) \
-		mpi_number_comm(*made);
-#define BEGUN                        \
-	if (result == MPI_SUCCESS) { \
-		mpi_record_begin();  \
-		mpi_clock_measure(); \
+		mpi_number_comm(*made, call.comm, 0);
+#define NEW_COMM_OF_TAG            \
+	if (result == MPI_SUCCESS) \
+		mpi_number_comm(*made, call.comm, tag);
+#define BEGINS mpi_peers_announce();
+#define BEGUN                                               \
+	if (result == MPI_SUCCESS) {                        \
+		const MPI_Comm recorded = mpi_peers_meet(); \
+                                                            \
+		mpi_record_begin(recorded);                 \
+		mpi_clock_begin(recorded);                  \
 	}
-#define ENDS mpi_clock_measure();
+#define ENDS mpi_clock_end();
 
 #define CALL(name, parameters, arguments, facts, before, after)                                    \
 	__attribute__((visibility("default"))) int MPI_##name parameters                           \

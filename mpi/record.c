@@ -10,7 +10,6 @@
 
 uint64_t mpi_run;
 static int world_rank, key = MPI_KEYVAL_INVALID;
-static int64_t comms_made;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- spans ---- */
@@ -39,6 +38,65 @@ void mpi_begin(struct mpi_call *call, struct fxt_trace_site *site, void *call_si
 void mpi_end(struct mpi_call *call)
 {
 	fxt_trace_span_end_(&call->span);
+}
+
+/* ---- numbers ---- */
+
+/* Counts the messages or communicators of one kind, in an open table that grows. */
+static struct stream {
+	uint64_t kind, count; /* kind 0: the entry is free */
+} * streams;
+static size_t stream_count, stream_room;
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) + UINT64_C(0x632be59bd9b4e019);
+
+	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x ^ x >> 32;
+}
+
+static struct stream *stream_place(struct stream *in, size_t room, uint64_t kind)
+{
+	size_t at = kind & (room - 1);
+
+	while (in[at].kind && in[at].kind != kind)
+		at = (at + 1) & (room - 1);
+	return &in[at];
+}
+
+static bool streams_grow(void)
+{
+	size_t room = stream_room ? 2 * stream_room : 256;
+	struct stream *more = calloc(room, sizeof(*more));
+
+	if (!more)
+		return false;
+	for (size_t i = 0; i < stream_room; i++)
+		if (streams[i].kind)
+			*stream_place(more, room, streams[i].kind) = streams[i];
+	free(streams);
+	streams = more;
+	stream_room = room;
+	return true;
+}
+
+/* The number of this one among those of its kind; UINT64_MAX: out of memory. */
+static uint64_t stream_next(uint64_t kind)
+{
+	uint64_t number = UINT64_MAX;
+
+	pthread_mutex_lock(&lock);
+	if (2 * stream_count < stream_room || streams_grow()) {
+		struct stream *stream = stream_place(streams, stream_room, kind);
+
+		stream_count += !stream->kind;
+		stream->kind = kind;
+		number = stream->count++;
+	}
+	pthread_mutex_unlock(&lock);
+	return number;
 }
 
 /* ---- communicators ---- */
@@ -73,57 +131,93 @@ struct mpi_comm *mpi_find_comm(MPI_Comm comm)
 	return found;
 }
 
-static void comm_note(MPI_Comm comm, int64_t number)
+/* Stores the ranks in MPI_COMM_WORLD of the ranks of a communicator; returns false if memory
+ * is short. */
+static bool comm_translate(MPI_Comm comm, int size, int *to)
 {
 	MPI_Group group, world;
+	int *ranks = malloc((size_t)size * sizeof(*ranks));
+
+	if (!ranks)
+		return false;
+	for (int i = 0; i < size; i++)
+		ranks[i] = i;
+	PMPI_Comm_group(comm, &group);
+	PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	PMPI_Group_translate_ranks(group, size, ranks, world, to);
+	PMPI_Group_free(&group);
+	PMPI_Group_free(&world);
+	free(ranks);
+	return true;
+}
+
+static struct mpi_comm *comm_note(MPI_Comm comm)
+{
 	struct mpi_comm *noted;
-	int size, *ranks;
+	int size;
 
 	PMPI_Comm_size(comm, &size);
 	noted = malloc(sizeof(*noted) + (size_t)size * sizeof(noted->world[0]));
-	ranks = malloc((size_t)size * sizeof(*ranks));
-	if (noted && ranks) {
-		noted->number = number;
-		noted->users = 1;
-		noted->size = size;
-		for (int i = 0; i < size; i++)
-			ranks[i] = i;
-		PMPI_Comm_group(comm, &group);
-		PMPI_Comm_group(MPI_COMM_WORLD, &world);
-		PMPI_Group_translate_ranks(group, size, ranks, world, noted->world);
-		PMPI_Group_free(&group);
-		PMPI_Group_free(&world);
-		PMPI_Comm_set_attr(comm, key, noted);
-	} else {
+	if (!noted || !comm_translate(comm, size, noted->world)) {
 		free(noted);
+		return NULL;
 	}
-	free(ranks);
+	noted->number = 0;
+	noted->users = 1;
+	noted->size = size;
+	PMPI_Comm_set_attr(comm, key, noted);
+	return noted;
 }
 
-/* The first rank of the communicator makes a number that no other rank makes. */
-void mpi_number_comm(MPI_Comm comm)
+/*
+ * The number comes from what all ranks of the communicator know: its parent, its ranks, and
+ * how many it is of those with the same. MPI has them made in one order on all ranks. So no
+ * rank asks another one, which might not be recorded.
+ */
+void mpi_number_comm(MPI_Comm made, const struct mpi_comm *parent, int tag)
 {
-	long long number;
+	struct mpi_comm *noted;
+	uint64_t kind;
 	int is_inter;
 
-	if (comm == MPI_COMM_NULL || key == MPI_KEYVAL_INVALID ||
-	        PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || is_inter)
+	if (made == MPI_COMM_NULL || key == MPI_KEYVAL_INVALID ||
+	        PMPI_Comm_test_inter(made, &is_inter) != MPI_SUCCESS || is_inter)
 		return;
-	number = ((long long)world_rank + 1) << 24 | __atomic_add_fetch(&comms_made, 1, __ATOMIC_RELAXED);
-	PMPI_Bcast(&number, 1, MPI_LONG_LONG, 0, comm);
-	comm_note(comm, number);
+	noted = comm_note(made);
+	if (!noted)
+		return;
+	kind = mix(parent ? (uint64_t)parent->number : UINT64_MAX, (uint32_t)tag);
+	for (int i = 0; i < noted->size; i++)
+		kind = mix(kind, (uint32_t)noted->world[i]);
+	noted->number = (int64_t)(mix(kind, stream_next(kind | 1)) >> 16 | 1);
 }
 
-void mpi_record_begin(void)
+/* Ranks that cannot ask each other take what the launcher tells each of them. */
+static uint64_t run_of_launcher(void)
+{
+	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID"};
+	uint64_t run = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (const char *at = getenv(names[i]); at && *at; at++)
+			run = mix(run, (uint8_t)*at);
+	return run;
+}
+
+void mpi_record_begin(MPI_Comm recorded)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-	mpi_run = ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 44) | 1;
-	PMPI_Bcast(&mpi_run, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+	mpi_run = mix((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec, (uint64_t)getpid());
+	if (recorded != MPI_COMM_NULL)
+		PMPI_Bcast(&mpi_run, 1, MPI_UINT64_T, 0, recorded);
+	else
+		mpi_run = run_of_launcher();
+	mpi_run |= 1;
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_is_freed, &key, NULL);
-	comm_note(MPI_COMM_WORLD, 0);
+	comm_note(MPI_COMM_WORLD);
 }
 
 /* ---- facts ---- */
@@ -189,63 +283,6 @@ void mpi_set_received(struct mpi_call *call, const MPI_Status *status)
 }
 
 /* ---- messages ---- */
-
-/* Counts the messages of one kind, in an open table that grows. */
-static struct stream {
-	uint64_t kind, count; /* kind 0: the entry is free */
-} * streams;
-static size_t stream_count, stream_room;
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t x = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) + UINT64_C(0x632be59bd9b4e019);
-
-	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return x ^ x >> 32;
-}
-
-static struct stream *stream_place(struct stream *in, size_t room, uint64_t kind)
-{
-	size_t at = kind & (room - 1);
-
-	while (in[at].kind && in[at].kind != kind)
-		at = (at + 1) & (room - 1);
-	return &in[at];
-}
-
-static bool streams_grow(void)
-{
-	size_t room = stream_room ? 2 * stream_room : 256;
-	struct stream *more = calloc(room, sizeof(*more));
-
-	if (!more)
-		return false;
-	for (size_t i = 0; i < stream_room; i++)
-		if (streams[i].kind)
-			*stream_place(more, room, streams[i].kind) = streams[i];
-	free(streams);
-	streams = more;
-	stream_room = room;
-	return true;
-}
-
-/* The number of this message among those of its kind; UINT64_MAX: out of memory. */
-static uint64_t stream_next(uint64_t kind)
-{
-	uint64_t number = UINT64_MAX;
-
-	pthread_mutex_lock(&lock);
-	if (2 * stream_count < stream_room || streams_grow()) {
-		struct stream *stream = stream_place(streams, stream_room, kind);
-
-		stream_count += !stream->kind;
-		stream->kind = kind;
-		number = stream->count++;
-	}
-	pthread_mutex_unlock(&lock);
-	return number;
-}
 
 /*
  * The id has its highest bit set, which no process's number in an id reaches, so fxt merge

@@ -49,8 +49,9 @@ void mpi_set_root(struct mpi_call *call, int root);
 /* Sets the facts that the status of a received message has. */
 void mpi_set_received(struct mpi_call *call, const MPI_Status *status);
 
-/* Gives a new communicator its number, if this rank is in it. All of its ranks call it. */
-void mpi_number_comm(MPI_Comm comm);
+/* Gives a new communicator its number, if this rank is in it. All of its recorded ranks call
+ * it, with the same parent and tag. No parent: NULL, no tag: 0. */
+void mpi_number_comm(MPI_Comm made, const struct mpi_comm *parent, int tag);
 struct mpi_comm *mpi_find_comm(MPI_Comm comm);
 /* Begins and ends a use of it; NULL: does nothing. */
 void mpi_keep_comm(struct mpi_comm *comm);
@@ -60,10 +61,13 @@ void mpi_drop_comm(struct mpi_comm *comm);
 uint64_t mpi_next_message(const struct mpi_comm *comm, int peer, int tag, bool is_sent);
 void mpi_say_flow(bool is_sent, uint64_t id, const struct mpi_comm *comm, int peer, int tag, int64_t bytes);
 
-/* Call these behind MPI_Init and before MPI_Finalize. */
-void mpi_record_begin(void);
-void mpi_clock_measure(void);
+/* Call it in MPI_Init, behind MPI's own; `recorded` has the ranks that call it (peers.h). */
+void mpi_record_begin(MPI_Comm recorded);
 extern uint64_t mpi_run; /* a number that all ranks of the run have, and no other run */
+
+/* Compares clocks: call these behind MPI_Init and before MPI_Finalize. */
+void mpi_clock_begin(MPI_Comm recorded);
+void mpi_clock_end(void);
 
 /* Records the sending of a message. Call it before the message is sent. */
 void mpi_sent(struct mpi_call *call);

@@ -144,6 +144,32 @@ needs_wrappers()
 	fxt dump plain.fxt | fails grep libmpi
 }
 
+@test "a job with ranks that are not recorded does as it does bare; the messages and clocks of the others are recorded" {
+	local recorded
+
+	needs_wrappers
+	mpicc -g -O2 -o every "$root/tests/programs/mpi/every.c"
+	fxtrun -o other.fxt counted 3 2>err
+	timeout 300 mpirun --oversubscribe -n 4 ./every | sort >bare
+	for recorded in '0 1' '2 3' '1'; do
+		case $recorded in
+		'0 1') set -- -n 2 fxtrun ./every : -n 2 ./every ;;
+		'2 3') set -- -n 2 ./every : -n 2 fxtrun ./every ;;
+		1) set -- -n 1 ./every : -n 1 fxtrun ./every : -n 2 ./every ;;
+		esac
+		rm -f trace.*
+		timeout 300 mpirun --oversubscribe "$@" 2>err | sort >out || { cat err && return 1; }
+		diff <(grep -v Testall bare) <(grep -v Testall out)
+		for trace in trace.?.fxt; do
+			[ "${#recorded}" = 1 ] || fxt dump "$trace" | grep -q 'name="clock"'
+		done
+		fxt merge -o merged.fxt trace.?.fxt other.fxt >said
+		grep -E '^(calls|message) ' out | awk -v recorded=" $recorded " '
+			index(recorded, " " $2 " ") && ($1 == "calls" || index(recorded, " " $3 " "))' >expected
+		python3 "$BATS_TEST_DIRNAME/mpi.py" said merged.fxt | sort | diff expected -
+	done
+}
+
 # job_with_wrong_clocks: of four ranks, each with a CLOCK_MONOTONIC of its own
 job_with_wrong_clocks()
 {

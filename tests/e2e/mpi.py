@@ -16,8 +16,9 @@ def number(text, name):
     return int(re.search(name + r'=u?int\d+:(-?\d+)', text).group(1))
 
 
-def read(trace):
-    """Calls by rank and function; messages by id: [begin, end], each (rank, time, facts)."""
+def read(trace, is_part=False):
+    """Calls by rank and function; messages by id: [begin, end], each (rank, time, facts). A
+    message to or from a rank that is not in the trace is left out."""
     ranks, calls, messages = {}, collections.Counter(), collections.defaultdict(lambda: [None, None])
     for line in subprocess.run(['fxt', 'dump', trace], capture_output=True, text=True).stdout.splitlines():
         found = OBJECT.search(line)
@@ -34,7 +35,8 @@ def read(trace):
             place = messages[re.search(r'id=(\w+)', line).group(1)]
             assert place[end] is None, line
             place[end] = (ranks[process], int(time), facts)
-    return calls, messages
+    return calls, {key: ends for key, ends in messages.items()
+                   if is_part or all(ends) or number((ends[0] or ends[1])[2], 'peer') in ranks.values()}
 
 
 def pairs(messages):
@@ -69,7 +71,7 @@ def residual(merged, merge_said, rate, *traces):
     bound = (errors[-1] + errors[-2]) * 1.001 + 100
     truth = {}
     for trace in traces:
-        for key, ends in read(trace)[1].items():
+        for key, ends in read(trace, True)[1].items():
             truth[key] = [mine or known for mine, known in zip(ends, truth.get(key, [None, None]))]
     worst = count = 0
     for key, begin, end in pairs(read(merged)[1]):
