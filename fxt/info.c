@@ -277,6 +277,9 @@ static void info_print_state(const struct info *info)
 		           " of several (fxtrun --rotate): calls that ended earlier or later are in "
 		           "the others; fxt merge puts them together",
 		        info->rotation.number);
+	else if (info->rotation.session)
+		info->tell("the file of one process (fxtrun --file-per-process): others have files of their "
+		           "own; fxt merge puts them together");
 	if (state->max_bytes > 0)
 		info->tell("ended by fxtrun --max-size: %" PRIu64 " event%s came too late for the file",
 		        state->events_refused, fxt_plural(state->events_refused));

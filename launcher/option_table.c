@@ -696,6 +696,11 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_rotate, .is_for_command_line = true},
         {"keep", "N", "with --rotate: keep the last N files and delete older ones [4]", .set = option_keep,
                 .is_for_command_line = true},
+        {"file-per-process", NULL,
+                "make a file of each process when the recording ends, trace.1234.fxt for process 1234; in "
+                "the name, %p and %n are then the number and name of each process; fxt merge puts them "
+                "together",
+                FLAG(file_per_process), .is_for_command_line = true},
         {"on-full", "block|drop",
                 "streaming, when the disk is too slow: make the program wait, or drop records and count them "
                 "[block]",

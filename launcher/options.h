@@ -81,6 +81,8 @@ struct fxt_options {
 	uint64_t max_bytes;   /* streaming, oneshot: the recording ends when the trace has
 	                       * this size; 0 = never */
 	struct fxt_rotate rotate;
+	bool file_per_process;
+	const char *process_files; /* the pattern of their names (fxtrun/output_name.h) */
 	/* if two have the same name, the later one counts */
 	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS];
 	unsigned provider_spec_count;

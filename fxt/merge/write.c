@@ -265,6 +265,10 @@ static void merge_put_state(struct merge *m, const struct fxt_merge_input *input
 
 		if (end == FXT_ARCHIVE_UNFINISHED || (end == FXT_ARCHIVE_RECOVERED && state.is_finished))
 			state.is_finished = end;
+		/* The processes of a session share its state. */
+		if (i > 0 && inputs[i].rotation.session && !inputs[i].rotation.number &&
+		        inputs[i].rotation.session == inputs[i - 1].rotation.session)
+			continue;
 		state.bytes_unwritten += inputs[i].state.bytes_unwritten;
 		state.processes_dropped += inputs[i].state.processes_dropped;
 		state.records_dropped += inputs[i].state.records_dropped;

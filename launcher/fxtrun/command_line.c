@@ -241,6 +241,23 @@ static const char *command_line_rotate(struct fxt_options *o)
 	return NULL;
 }
 
+/* Completes the options of a trace with a file for each process. Returns the same. */
+static const char *command_line_processes(struct fxt_options *o)
+{
+	static char pattern[PATH_MAX];
+
+	if (!o->file_per_process)
+		return NULL;
+	if (fxt_options_rotate(o))
+		return "each file of --rotate has all processes: use one or the other";
+	if (o->start >= FXT_START_CONTROLLER)
+		return "with this --start a controller names the file of each recording";
+	if (fxt_trace_output_is_standard(o->output_file))
+		return "the standard output is one file; name a file with -o";
+	o->process_files = pattern;
+	return fxt_output_name_of_processes(pattern, o->output_file);
+}
+
 enum fxt_command_line_result fxt_command_line_parse(
         struct fxt_options *o, int argc, char **argv, char *error, size_t error_bytes)
 {
@@ -302,6 +319,16 @@ enum fxt_command_line_result fxt_command_line_parse(
 	/* The processes of a job share a directory. */
 	if (o->keeps_old && fxt_output_is_of_job())
 		o->output_file = "trace.%r.fxt";
+	wrong = command_line_processes(o);
+	if (wrong) {
+		snprintf(error, error_bytes, "--file-per-process: %s", wrong);
+		return FXT_COMMAND_LINE_WRONG;
+	}
+	/* Until the end there is one file. Its number is that of fxtrun, so no process has it. */
+	if (o->file_per_process) {
+		o->keeps_old = false;
+		o->output_file = o->process_files;
+	}
 	o->output_file = fxt_output_name(o->output_file, *o->program);
 	if (!o->output_file) {
 		snprintf(error, error_bytes, "--output-file: the name is too long");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "launcher/manager/output.h"
 #include "writer/shared/job.h"
 
 bool fxt_output_is_of_job(void)
@@ -15,19 +16,16 @@ bool fxt_output_is_of_job(void)
 	return job.has_rank && job.size != 1;
 }
 
-/* The text for a letter; NULL: it has none. */
-static const char *name_part(char letter, const char *program, char *text, size_t bytes)
+/* The text for a letter, which has one. */
+static const char *name_part(char letter, const char *process, const char *program, char *text, size_t bytes)
 {
-	const char *slash = strrchr(program, '/');
-	time_t now = time(NULL);
+	const char *slash;
+	time_t now;
 	struct tm local;
 
 	switch (letter) {
-	case '%':
-		return "%";
 	case 'p':
-		snprintf(text, bytes, "%d", getpid());
-		return text;
+		return process;
 	case 'h':
 		if (gethostname(text, bytes) != 0)
 			return "host";
@@ -37,32 +35,73 @@ static const char *name_part(char letter, const char *program, char *text, size_
 		snprintf(text, bytes, "%u", fxt_job_find(getenv).rank);
 		return text;
 	case 't':
+		now = time(NULL);
 		if (!localtime_r(&now, &local) || !strftime(text, bytes, "%Y%m%d-%H%M%S", &local))
 			return "0";
 		return text;
 	case 'n':
+		slash = strrchr(program, '/');
 		return slash ? slash + 1 : program;
 	default:
-		return NULL;
+		return "%";
 	}
+}
+
+/* The bytes of the pattern that stand for a part: two of %p, and two of %x, which stays. */
+static size_t name_part_bytes(const char *at)
+{
+	return *at == '%' && at[1] ? 2 : 1;
+}
+
+bool fxt_output_name_put(char name[PATH_MAX], const char *pattern, const char *letters, const char *process,
+        const char *program)
+{
+	size_t used = 0;
+
+	for (const char *at = pattern; *at; at += name_part_bytes(at)) {
+		char text[HOST_NAME_MAX + 1];
+		size_t bytes = name_part_bytes(at);
+		const char *part = at;
+
+		if (bytes == 2 && strchr(letters, at[1])) {
+			part = name_part(at[1], process, program, text, sizeof(text));
+			bytes = strlen(part);
+		}
+		if (used + bytes >= PATH_MAX)
+			return false;
+		memcpy(name + used, part, bytes);
+		used += bytes;
+	}
+	name[used] = 0;
+	return true;
 }
 
 const char *fxt_output_name(const char *pattern, const char *program)
 {
 	static char name[PATH_MAX];
-	size_t used = 0;
+	char process[16];
 
-	for (const char *at = pattern; *at; at++) {
-		char text[HOST_NAME_MAX + 1];
-		const char *part = *at == '%' ? name_part(at[1], program, text, sizeof(text)) : NULL;
-		size_t bytes = part ? strlen(part) : 1;
+	snprintf(process, sizeof(process), "%d", getpid());
+	return fxt_output_name_put(name, pattern, "%phrtn", process, program) ? name : NULL;
+}
 
-		if (used + bytes >= sizeof(name))
-			return NULL;
-		memcpy(name + used, part ? part : at, bytes);
-		used += bytes;
-		at += part != NULL;
+const char *fxt_output_name_of_processes(char pattern[PATH_MAX], const char *output)
+{
+	const char *extension = fxt_trace_output_extension(output), *slash = strrchr(output, '/');
+	char name[PATH_MAX];
+	bool is_named = false;
+
+	for (const char *at = output; *at; at += name_part_bytes(at)) {
+		bool is_part = *at == '%' && (at[1] == 'p' || at[1] == 'n');
+
+		if (is_part && at < slash)
+			return "%p and %n can stand for processes in the file's name only, not in its "
+			       "folder's";
+		is_named |= is_part && at[1] == 'p';
 	}
-	name[used] = 0;
-	return name;
+	if (snprintf(name, sizeof(name), "%.*s%s%s", (int)(extension - output), output, is_named ? "" : ".%p",
+	            extension) >= PATH_MAX ||
+	        !fxt_output_name_put(pattern, name, "hrt", "", ""))
+		return "the name is too long";
+	return NULL;
 }

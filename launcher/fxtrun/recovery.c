@@ -19,6 +19,7 @@
 #include "launcher/manager/summary.h"
 #include "recovery_archive.h"
 #include "recovery_wait.h"
+#include "process_files.h"
 #include "rotated_name.h"
 
 /* ---- what is handed over ---- */
@@ -356,6 +357,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 		        strerror(error));
 	if (fxt_trace_output_finish(r->output, &options, &r->bytes, line, sizeof(line)) != 0)
 		fxt_say("%s", line);
+	else
+		fxt_process_files_make(o, r->output, &r->totals, &r->bytes);
 	fxt_totals_refuse(&r->totals, &r->archive);
 	r->totals.without_calls = !fxt_categories_have(&o->categories, "function");
 	r->totals.wants_heap = fxt_options_want_heap(o);

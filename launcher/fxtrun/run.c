@@ -25,6 +25,7 @@
 #include "reader/trace/instrumenting.h"
 #include "reader/trace/text.h"
 #include "output_name.h"
+#include "process_files.h"
 #include "target.h"
 #include "writer/shared/atomics.h"
 #include "writer/shared/job.h"
@@ -138,6 +139,8 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		trace.bytes = fxt_rotations_sum_up(&run->rotations, &run->totals, end.bytes);
 	trace.is_complete = end.is_complete && !run->totals.incomplete && !run->rotations.is_incomplete;
 	run->totals.trace_is_lost = end.is_lost && run->totals.files <= 1;
+	fxt_process_files_make(&run->options, &run->output, &run->totals, &trace.bytes);
+	trace.output = run->output.name;
 	run_say_unknown_categories(&run->session.config.session_categories, &run->session.program_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;

@@ -79,6 +79,7 @@ struct fxt_totals {
 	uint32_t files, files_deleted;
 	const char *first_file;
 	uint64_t events_deleted;
+	uint32_t process_files; /* with a file for each process, their number; else 0 */
 	bool has_kept_old;      /* the trace that was there before is kept */
 	bool left_placeholders; /* some functions have no name in the archive */
 	/* as printed before: a provider was aborted, left bad data, or could not be

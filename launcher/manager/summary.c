@@ -136,6 +136,9 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add(&line, "%s to ", totals->first_file);
 	summary_add(&line, "%s", output);
 	summary_add_files(&line, totals);
+	if (totals->process_files)
+		summary_add(&line, " (%" PRIu32 " file%s, one for each process)", totals->process_files,
+		        totals->process_files == 1 ? "" : "s");
 	if (totals->uses_project_file)
 		summary_add(&line, " (with the options of .fxtrc)");
 	if (totals->killed[0])

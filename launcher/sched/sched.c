@@ -29,7 +29,6 @@ enum { WAKEUP_NS = 6000, FD_NS = 200, SHARE = 250 };
  * memory used. */
 #define FLUSH_RECORDS 4096
 #define CLOCK_NS      UINT64_C(10000000)
-#define PROVIDER_ID   UINT32_MAX /* no process gets such a high id */
 
 /* ---- the clock ---- */
 
@@ -359,7 +358,7 @@ int fxt_sched_open(struct fxt_sched *s, pid_t program, bool stays, enum fxt_cloc
 	        .clock = clock,
 	        .last = first,
 	        .stop = -1,
-	        .identity = {.id = PROVIDER_ID, .is_kernel = true},
+	        .identity = {.id = FXT_SCHED_PROVIDER, .is_kernel = true},
 	        .lock = PTHREAD_MUTEX_INITIALIZER};
 	error = fxt_perf_open(&s->perf, program, !stays);
 	if (error)

@@ -40,6 +40,9 @@
 #include "sched_tracks.h"
 #include "writer/shared/clock.h"
 
+/* The number of its provider in the archive; no process gets such a high one. */
+#define FXT_SCHED_PROVIDER UINT32_MAX
+
 struct fxt_sched_head {
 	struct fxt_perf_record record;
 	unsigned cpu; /* an index of perf.rings */

@@ -1,6 +1,6 @@
 /*
- * The place of a file among the files of one recording (fxtrun --rotate), in a blob record
- * at the beginning of each. Files of the same session have the same processes and threads
+ * The place of a file among the files of one recording (fxtrun --rotate or
+ * --file-per-process), in a blob record at the beginning of each. Files of the same session have the same processes and threads
  * under the same koids.
  */
 #ifndef FXT_WRITER_ROTATION_H
@@ -13,7 +13,7 @@
 /* The blob's data. */
 struct fxt_rotation {
 	uint64_t session; /* no other session of this boot has that number; not 0 */
-	uint64_t number;  /* of the file, as its name has it */
+	uint64_t number;  /* of the file, as its name has it; 0: the file of one process */
 };
 
 #endif
