@@ -144,13 +144,16 @@ agree()
 	refuse fxtrun -o refused.fxt pingpong >/dev/null 2>err
 	[ "$(grep -c 'fxtrun: no context switches in the trace: Permission denied' err)" = 1 ]
 	[ "$(wc -l <err)" = 2 ]
+	KILLS=1 refuse fxtrun -o killed.fxt pingpong >/dev/null 2>err
+	[ "$(grep -c 'fxtrun: no context switches in the trace: Operation not permitted' err)" = 1 ]
+	[ "$(wc -l <err)" = 2 ]
 	refuse fxtrun --no-sched -o unwanted.fxt pingpong >/dev/null 2>err
 	[ "$(wc -l <err)" = 1 ]
 	fxtrun --no-sched -o off.fxt pingpong >/dev/null 2>err
 	[ "$(wc -l <err)" = 1 ]
 	fxtrun --start=paused -o paused.fxt pingpong >/dev/null
 	[ -z "$(decode cpu paused.fxt)" ]
-	for trace in refused.fxt unwanted.fxt off.fxt; do
+	for trace in refused.fxt killed.fxt unwanted.fxt off.fxt; do
 		sound $trace
 		[ "$(calls_of $trace compute)" = 80 ]
 		run fxt report --threads $trace

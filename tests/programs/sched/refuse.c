@@ -1,6 +1,6 @@
 /*
  * Runs a program as where the kernel refuses perf events: perf_event_open(2) fails with EACCES for it and for
- * all that it starts.
+ * all that it starts; or kills, if a variable KILLS is set, as a filter of systemd's does.
  *
  *     refuse PROGRAM ARGUMENT...
  */
@@ -9,6 +9,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
 	struct sock_filter rules[] = {
 	        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-	        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+	        BPF_STMT(BPF_RET | BPF_K, getenv("KILLS") ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EACCES),
 	        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof(rules) / sizeof(*rules), rules};
