@@ -226,8 +226,7 @@ static struct fxt_thread_writer *heap_record_nested(
 		heap_record_lose_nested(writer, bytes, objects);
 		return NULL;
 	}
-	if (nested->last <= writer->last)
-		store_relaxed(&nested->last, writer->last + agent_engine.step);
+	agent_raise_last(nested, writer->last + agent_engine.step);
 	return nested;
 }
 

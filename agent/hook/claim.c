@@ -75,7 +75,7 @@ static struct fxt_thread_writer *claim_writer(bool is_call)
 	if (own->busy != FXT_IDLE) {
 		writer = agent_nested();
 		if (writer) {
-			store_relaxed(&writer->last, fxt_later(writer->last, own->last + agent_engine.step));
+			agent_raise_last(writer, own->last + agent_engine.step);
 			store_relaxed(&writer->busy, FXT_SLOW_PATH);
 			if (!agent_may_record(writer)) {
 				store_release(&writer->busy, FXT_IDLE);
@@ -142,7 +142,7 @@ void agent_release(struct fxt_thread_writer *writer)
 	/* The hook that was interrupted must not use an earlier time for its record: that
 	 * slice would end inside this one. */
 	if (own && writer == agent_self.nested)
-		store_relaxed(&own->last, fxt_later(own->last, writer->last));
+		agent_raise_last(own, writer->last);
 	if (writer == agent_self.claimed)
 		agent_coroutine_release(writer);
 	else

@@ -261,16 +261,49 @@ void agent_abandon_below(struct fxt_thread_writer *writer, uint64_t stack_offset
 	}
 }
 
+/* `last` is the writer's at the end of that run. */
+static void shadow_end_earlier_run(struct fxt_thread_writer *writer, uint64_t last)
+{
+	const struct fxt_frame *newest = slot_top(shadow_slot(writer)) - 1;
+	uint64_t end = fxt_later(agent_engine.stopped_ticks, last);
+
+	writer->run_last = 0;
+	/* A handler that raised `last` may have interrupted the entry of the newest call. */
+	if (!is_sentinel(newest))
+		end = fxt_later(end, newest->start);
+	shadow_abandon_all(writer, end);
+}
+
+/* Ends the calls that handlers left open in an earlier run, before the thread records new
+ * ones on their track. Otherwise they would end with a later run, after those began. A
+ * handler would meanwhile find no writer, and lose its calls, so signals are blocked. */
+static void shadow_end_earlier_run_of_handlers(void)
+{
+	struct fxt_thread_writer *nested = agent_self.nested;
+	uint64_t mask;
+
+	if (!nested || nested->busy != FXT_IDLE || load_relaxed(&sys_confinement) != SYS_FREE)
+		return;
+	mask = sys_block_signals();
+	store_relaxed(&nested->busy, FXT_SLOW_PATH);
+	agent_may_record(nested);
+	store_release(&nested->busy, FXT_IDLE);
+	sys_restore_signals(mask);
+}
+
 bool agent_may_record(struct fxt_thread_writer *writer)
 {
-	struct fxt_engine *e = &agent_engine;
+	/* Read before the check: a handler that comes after it raises `last`, and keeps nothing. */
+	uint64_t last = writer->run_last ?: writer->last;
 
 	FXT_ASSERT_SLOW_PATH(writer);
-	switch (fxt_thread_check(e, writer)) {
+	switch (fxt_thread_check(&agent_engine, writer)) {
 	case FXT_THREAD_STOPPED:
 		return false;
 	case FXT_THREAD_RESUMED:
-		shadow_abandon_all(writer, fxt_later(e->stopped_ticks, writer->last));
+		shadow_end_earlier_run(writer, last);
+		if (writer == agent_self.writer)
+			shadow_end_earlier_run_of_handlers();
 		return true;
 	default:
 		return true;

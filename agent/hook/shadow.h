@@ -17,6 +17,20 @@
  */
 bool agent_may_record(struct fxt_thread_writer *writer);
 
+/*
+ * Makes the writer's next record later than `ticks`, a time of another writer of its track.
+ * If the writer's open calls belong to an earlier run, they still end with that run: `last`
+ * at its end is kept.
+ */
+static inline void agent_raise_last(struct fxt_thread_writer *writer, uint64_t ticks)
+{
+	if (ticks <= writer->last)
+		return;
+	if (writer->run != load_relaxed(&agent_engine.run) && !writer->run_last)
+		writer->run_last = writer->last;
+	store_relaxed(&writer->last, ticks);
+}
+
 /* Makes room on the shadow stack if necessary. Returns whether a frame can be pushed. */
 bool agent_make_room(struct fxt_thread_writer *writer);
 

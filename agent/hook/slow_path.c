@@ -383,7 +383,7 @@ void agent_enter_nested(
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	/* The interrupted hook may hold a start that is not stored yet: one step after
 	 * `last`. */
-	store_relaxed(&nested->last, fxt_later(nested->last, writer->last + agent_engine.step));
+	agent_raise_last(nested, writer->last + agent_engine.step);
 	slow_path_enter(nested, function, call_site, stack_offset);
 	store_release(&nested->busy, FXT_IDLE);
 }
@@ -402,8 +402,7 @@ void agent_leave_nested(struct fxt_thread_writer *writer, const void *function, 
 		return;
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer));
-	store_relaxed(&writer->last,
-	        fxt_later(writer->last, nested->last)); /* the thread's next record begins later */
+	agent_raise_last(writer, nested->last); /* the thread's next record begins later */
 	store_release(&nested->busy, FXT_IDLE);
 }
 
@@ -423,7 +422,7 @@ void agent_leave_hook(void)
 			agent_finish_left_hook(nested);
 		nested->busy = FXT_SLOW_PATH;
 		agent_abandon_all(nested);
-		store_relaxed(&writer->last, fxt_later(writer->last, nested->last));
+		agent_raise_last(writer, nested->last);
 		nested->busy = FXT_IDLE;
 	}
 	if (agent_self.claimed) {

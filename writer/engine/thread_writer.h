@@ -99,6 +99,9 @@ struct fxt_thread_writer {
 	/* ticks by which all calls that slot.gap_lost counts had begun, and most had
 	 * ended */
 	uint64_t gap_end;
+	/* `last` at the end of the run `run`, if a record of a later run by another writer of the
+	 * track has raised `last` since (agent_raise_last); 0 = none has */
+	uint64_t run_last;
 	/* ticks when an open slice of the tracer's own began that has no frame and is
 	 * written at its end; 0 = none is open */
 	uint64_t slice_start;

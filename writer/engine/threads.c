@@ -176,6 +176,7 @@ static void thread_forget_calls(struct fxt_engine *e, struct fxt_thread_writer *
 	store_relaxed(&slot->gap_lost, 0);
 	store_relaxed(&slot->gap_start, 0);
 	writer->frameless_calls = 0;
+	writer->run_last = 0;
 }
 
 enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_thread_writer *writer)
