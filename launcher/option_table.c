@@ -758,6 +758,10 @@ const struct fxt_option fxt_option_table[] = {
                 "stdout, "
                 "syslog",
                 .set = option_log},
+        {"connections", NULL,
+                "note at each send and receive how far the TCP connection is; by that fxt merge puts "
+                "traces of several machines on one clock",
+                FLAG(connections)},
         {"no-patch", NULL,
                 "do not change the programs' code in memory; by default hook calls are patched out for "
                 "excluded functions, and for all functions while no calls are recorded",

@@ -105,6 +105,7 @@ struct fxt_options {
 	const char *usdt[FXT_USDT_VALUES];
 	unsigned usdt_count;
 	unsigned logs;      /* logs of the program that are recorded: a sum of enum fxt_log */
+	bool connections;   /* note the positions of TCP connections */
 	bool no_patch;      /* do not patch hook calls in the programs' code */
 	bool library_calls; /* record the calls of imported functions, those that the
 	                        * patterns choose */

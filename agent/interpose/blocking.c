@@ -22,6 +22,7 @@
 #include "agent/base/attributes.h"
 #include "agent/base/real.h"
 #include "blocking.h"
+#include "connections.h"
 #include "logs.h"
 #include "agent/hook/shadow.h"
 #include "agent/hook/claim.h"
@@ -118,16 +119,23 @@ void agent_blocking_end(uint64_t begin)
 }
 
 /* Defines the interposed function `name`, whose waits are recorded as those of `call` if
- * `may_wait`. */
-#define BLOCKING_IF(may_wait, type, name, call, object, parameters, arguments)                    \
+ * `may_wait`. `before` and `after` are done before the call and after it. */
+#define BLOCKING_AMID(before, after, may_wait, type, name, call, object, parameters, arguments)   \
 	EXPORT type name parameters                                                               \
 	{                                                                                         \
+		before;                                                                           \
 		uint64_t begin_ = (may_wait) ? agent_blocking_begin(FXT_WAIT_##call, object) : 0; \
 		type result_ = REAL(name) arguments;                                              \
                                                                                                   \
 		agent_blocking_end(begin_);                                                       \
+		after;                                                                            \
 		return result_;                                                                   \
 	}
+
+#define NOTHING (void)0
+
+#define BLOCKING_IF(may_wait, type, name, call, object, parameters, arguments) \
+	BLOCKING_AMID(NOTHING, NOTHING, may_wait, type, name, call, object, parameters, arguments)
 
 #define BLOCKING(type, name, call, object, parameters, arguments) \
 	BLOCKING_IF(true, type, name, call, object, parameters, arguments)
@@ -135,6 +143,14 @@ void agent_blocking_end(uint64_t begin)
 /* The same for a call on the descriptor `fd`. */
 #define ON_DESCRIPTOR(type, name, call, parameters, arguments) \
 	BLOCKING(type, name, call, agent_blocking_descriptor(fd), parameters, arguments)
+
+/* The same for calls by which bytes come from the descriptor, or go to it. */
+#define RECEIVES(type, name, call, parameters, arguments)                                      \
+	BLOCKING_AMID(NOTHING, agent_connection_received(fd, result_), true, type, name, call, \
+	        agent_blocking_descriptor(fd), parameters, arguments)
+#define SENDS(type, name, call, parameters, arguments)                             \
+	BLOCKING_AMID(agent_connection_sends(fd), NOTHING, true, type, name, call, \
+	        agent_blocking_descriptor(fd), parameters, arguments)
 
 typedef const struct timespec *timeout;
 
@@ -173,24 +189,23 @@ ON_DESCRIPTOR(int, epoll_pwait, epoll_pwait,
 
 /* ---- reading ---- */
 
-ON_DESCRIPTOR(ssize_t, read, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
-ON_DESCRIPTOR(ssize_t, __read_chk, read, (int fd, void *buffer, size_t bytes, size_t room),
+RECEIVES(ssize_t, read, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
+RECEIVES(ssize_t, __read_chk, read, (int fd, void *buffer, size_t bytes, size_t room),
         (fd, buffer, bytes, room))
-ON_DESCRIPTOR(ssize_t, readv, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
-ON_DESCRIPTOR(
-        ssize_t, recv, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags))
-ON_DESCRIPTOR(ssize_t, __recv_chk, recv, (int fd, void *buffer, size_t bytes, size_t room, int flags),
+RECEIVES(ssize_t, readv, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+RECEIVES(ssize_t, recv, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags))
+RECEIVES(ssize_t, __recv_chk, recv, (int fd, void *buffer, size_t bytes, size_t room, int flags),
         (fd, buffer, bytes, room, flags))
-ON_DESCRIPTOR(ssize_t, recvfrom, recvfrom,
+RECEIVES(ssize_t, recvfrom, recvfrom,
         (int fd, void *restrict buffer, size_t bytes, int flags, __SOCKADDR_ARG address,
                 socklen_t *restrict address_bytes),
         (fd, buffer, bytes, flags, address, address_bytes))
-ON_DESCRIPTOR(ssize_t, __recvfrom_chk, recvfrom,
+RECEIVES(ssize_t, __recvfrom_chk, recvfrom,
         (int fd, void *restrict buffer, size_t bytes, size_t room, int flags, __SOCKADDR_ARG address,
                 socklen_t *restrict address_bytes),
         (fd, buffer, bytes, room, flags, address, address_bytes))
-ON_DESCRIPTOR(ssize_t, recvmsg, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
-ON_DESCRIPTOR(int, recvmmsg, recvmmsg,
+RECEIVES(ssize_t, recvmsg, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+RECEIVES(int, recvmmsg, recvmmsg,
         (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time),
         (fd, messages, count, flags, time))
 
@@ -198,6 +213,7 @@ ON_DESCRIPTOR(int, recvmmsg, recvmmsg,
 
 EXPORT ssize_t write(int fd, const void *buffer, size_t bytes)
 {
+	agent_connection_sends(fd);
 	uint64_t begin = agent_blocking_begin(FXT_WAIT_write, agent_blocking_descriptor(fd));
 	ssize_t written = REAL(write)(fd, buffer, bytes);
 
@@ -209,6 +225,7 @@ EXPORT ssize_t write(int fd, const void *buffer, size_t bytes)
 
 EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 {
+	agent_connection_sends(fd);
 	uint64_t begin = agent_blocking_begin(FXT_WAIT_writev, agent_blocking_descriptor(fd));
 	ssize_t written = REAL(writev)(fd, parts, count);
 
@@ -218,15 +235,13 @@ EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 	return written;
 }
 
-ON_DESCRIPTOR(ssize_t, send, send, (int fd, const void *buffer, size_t bytes, int flags),
-        (fd, buffer, bytes, flags))
-ON_DESCRIPTOR(ssize_t, sendto, sendto,
+SENDS(ssize_t, send, send, (int fd, const void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags))
+SENDS(ssize_t, sendto, sendto,
         (int fd, const void *buffer, size_t bytes, int flags, __CONST_SOCKADDR_ARG address,
                 socklen_t address_bytes),
         (fd, buffer, bytes, flags, address, address_bytes))
-ON_DESCRIPTOR(
-        ssize_t, sendmsg, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
-ON_DESCRIPTOR(int, sendmmsg, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+SENDS(ssize_t, sendmsg, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+SENDS(int, sendmmsg, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
         (fd, messages, count, flags))
 
 /* ---- connecting ---- */
@@ -236,7 +251,8 @@ ON_DESCRIPTOR(int, accept, accept, (int fd, __SOCKADDR_ARG address, socklen_t *r
 ON_DESCRIPTOR(int, accept4, accept4,
         (int fd, __SOCKADDR_ARG address, socklen_t *restrict address_bytes, int flags),
         (fd, address, address_bytes, flags))
-ON_DESCRIPTOR(int, connect, connect, (int fd, __CONST_SOCKADDR_ARG address, socklen_t address_bytes),
+BLOCKING_AMID(agent_connection_begins(fd), NOTHING, true, int, connect, connect,
+        agent_blocking_descriptor(fd), (int fd, __CONST_SOCKADDR_ARG address, socklen_t address_bytes),
         (fd, address, address_bytes))
 
 /* ---- files ---- */
@@ -257,10 +273,10 @@ ON_DESCRIPTOR(ssize_t, pwrite, pwrite, (int fd, const void *buffer, size_t bytes
         (fd, buffer, bytes, at))
 ON_DESCRIPTOR(ssize_t, pwrite64, pwrite, (int fd, const void *buffer, size_t bytes, off64_t at),
         (fd, buffer, bytes, at))
-ON_DESCRIPTOR(ssize_t, sendfile, sendfile, (int fd, int from, off_t *at, size_t bytes), (fd, from, at, bytes))
-ON_DESCRIPTOR(
-        ssize_t, sendfile64, sendfile, (int fd, int from, off64_t *at, size_t bytes), (fd, from, at, bytes))
-ON_DESCRIPTOR(ssize_t, splice, splice,
+SENDS(ssize_t, sendfile, sendfile, (int fd, int from, off_t *at, size_t bytes), (fd, from, at, bytes))
+SENDS(ssize_t, sendfile64, sendfile, (int fd, int from, off64_t *at, size_t bytes), (fd, from, at, bytes))
+BLOCKING_AMID(agent_connection_sends(to), agent_connection_received(fd, result_), true, ssize_t, splice,
+        splice, agent_blocking_descriptor(fd),
         (int fd, off64_t *from_at, int to, off64_t *to_at, size_t bytes, unsigned flags),
         (fd, from_at, to, to_at, bytes, flags))
 

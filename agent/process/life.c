@@ -34,6 +34,7 @@
 #include "agent/interpose/exec.h"
 #include "agent/interpose/fatal_signals.h"
 #include "agent/interpose/lock_lives.h"
+#include "agent/interpose/connections.h"
 #include "agent/interpose/logs.h"
 #include "agent/hook/finstrument.h"
 #include "handshake.h"
@@ -318,6 +319,7 @@ static void life_begin(void)
 		agent_sync_prepare();
 		agent_fatal_signals_prepare();
 		agent_log_prepare();
+		agent_connections_prepare();
 		agent_modules_record_all();
 		agent_load_prepare();
 		agent_heap_prepare();
@@ -431,6 +433,7 @@ int agent_life_attach(const char *socket)
 	agent_sync_prepare();
 	agent_fatal_signals_prepare();
 	agent_log_prepare();
+	agent_connections_prepare();
 	life_record_modules();
 	life_look_at_threads();
 	agent_load_prepare();

@@ -313,6 +313,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->records_arguments = options->argument_list_count > 0;
 	control->records_probes = options->usdt_count > 0 && !options->no_patch;
 	control->logs = options->logs;
+	control->notes_connections = options->connections;
 	control->has_under = filter ? filter->under : 0;
 	control->depth_limit = config->depth_limit;
 	control->elides_calls = fxt_options_elide_calls(options);

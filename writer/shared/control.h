@@ -230,7 +230,8 @@ struct fxt_control {
 	uint32_t records_probes;
 	/* the logs whose lines become records: a sum of enum fxt_log */
 	uint32_t logs;
-	uint8_t reserved0[4];
+	/* 1: positions of TCP connections are noted (agent/interpose/connections.h) */
+	uint32_t notes_connections;
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 
