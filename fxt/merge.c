@@ -20,9 +20,10 @@ static const char help[] = "usage: fxt merge [OPTION]... FILE FILE...\n"
                            "\n"
                            "Writes one trace with the contents of several: their processes, threads, calls,\n"
                            "heaps and losses on one timeline. Traces of one boot of a machine are aligned\n"
-                           "by its clocks, and those of the ranks of a run of MPI by round trips between\n"
-                           "them; the command says how exactly. A process or thread of two traces appears\n"
-                           "twice, with different numbers.\n"
+                           "by its clocks, those of the ranks of a run of MPI by round trips between them,\n"
+                           "and those of several machines by TCP connections between these, which\n"
+                           "fxtrun --connections records; the command says how exactly. A process or\n"
+                           "thread of two traces appears twice, with different numbers.\n"
                            "\n"
                            "  -o, --output=OUT  the output; - is the standard output; compressed if it ends\n"
                            "                    in .gz or .zst [merged.fxt]\n"
@@ -42,6 +43,7 @@ struct merging {
 	size_t count; /* opened so far */
 	struct fxt_merge_timeline timeline;
 	struct fxt_merge_messages messages;
+	struct fxt_merge_streams streams;
 	char said[1024];
 };
 
@@ -50,6 +52,7 @@ static void merging_free(struct merging *m)
 	for (size_t i = 0; i < m->count; i++)
 		fxt_merge_free(&m->inputs[i]);
 	fxt_merge_messages_free(&m->messages);
+	fxt_merge_streams_free(&m->streams);
 	free(m->inputs);
 	free(m->clocks);
 }
@@ -104,7 +107,8 @@ static int merge_open(struct merging *m, const char *name)
 		        same);
 		return merge_fail(error);
 	}
-	return fxt_merge_read(input, clock, &m->messages, (uint32_t)(m->count - 1), error, sizeof(error)) == 0
+	return fxt_merge_read(input, clock, &m->messages, &m->streams, (uint32_t)(m->count - 1), error,
+	               sizeof(error)) == 0
 	               ? FXT_DONE
 	               : merge_fail(error);
 }
@@ -118,8 +122,9 @@ static int merge_read(struct merging *m, char **names, size_t count, bool may_be
 	while (m->count < count)
 		if (merge_open(m, names[m->count]) != FXT_DONE)
 			return FXT_FAILED;
-	if (fxt_merge_timeline_choose(
-	            &m->timeline, m->clocks, count, may_be_realtime, error, sizeof(error)) != 0)
+	fxt_merge_streams_match(&m->streams, m->clocks, count, &m->messages);
+	if (fxt_merge_timeline_choose(&m->timeline, m->clocks, count, &m->streams.links, may_be_realtime,
+	            error, sizeof(error)) != 0)
 		return merge_fail(error);
 	fxt_merge_messages_judge(&m->messages, m->clocks, count, &m->timeline);
 	fxt_merge_settle(m->inputs, m->clocks, count);
@@ -177,10 +182,12 @@ static struct fxt_source_file merge_file(const struct merging *m)
 	return all;
 }
 
-/* By round trips: how exact the times of each rank are, and which were moved. */
+/* How exact the times of each trace are, and which were moved. */
 static void merge_print_errors(const struct merging *m)
 {
-	for (size_t i = 0; i < m->count && m->timeline.by == FXT_MERGE_BY_TRIPS; i++) {
+	bool are_known = m->timeline.by == FXT_MERGE_BY_TRIPS || m->timeline.by == FXT_MERGE_BY_CONNECTIONS;
+
+	for (size_t i = 0; i < m->count && are_known; i++) {
 		const struct fxt_merge_clock *clock = &m->clocks[i];
 
 		printf("%s: to %s", clock->name, fxt_time_text((double)clock->error_ns).text);
@@ -215,6 +222,7 @@ int fxt_command_merge(int argc, char **argv)
 	int option;
 
 	fxt_merge_messages_init(&m.messages);
+	fxt_merge_streams_init(&m.streams);
 
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)

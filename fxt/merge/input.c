@@ -14,6 +14,7 @@ struct input_reader {
 	struct fxt_merge_input *input;
 	struct fxt_merge_clock *clock;
 	struct fxt_merge_messages *messages;
+	struct fxt_merge_streams *streams;
 	uint32_t number; /* of the trace */
 	struct fxt_tables tables;
 };
@@ -74,9 +75,9 @@ static bool input_number(
 	return true;
 }
 
-static bool input_is_of_mpi(struct input_reader *reader, const struct fxt_view *view)
+static bool input_is_of(struct input_reader *reader, const struct fxt_view *view, const char *category)
 {
-	return fxt_span_is(fxt_tables_text(&reader->tables, view->event.category), "mpi");
+	return fxt_span_is(fxt_tables_text(&reader->tables, view->event.category), category);
 }
 
 /* Bounds the numbers in a mark, so that their sums are numbers too. */
@@ -88,7 +89,7 @@ static void input_on_mark(struct input_reader *reader, const struct fxt_view *vi
 	struct fxt_merge_clock *clock = reader->clock;
 	struct fxt_merge_mark mark;
 
-	if (!input_is_of_mpi(reader, view) ||
+	if (!input_is_of(reader, view, "mpi") ||
 	        !fxt_span_is(fxt_tables_text(&reader->tables, view->event.name), "clock") ||
 	        !input_number(reader, view, "run", (int64_t *)&mark.run) ||
 	        !input_number(reader, view, "monotonic_ns", &mark.monotonic_ns) ||
@@ -102,17 +103,46 @@ static void input_on_mark(struct input_reader *reader, const struct fxt_view *vi
 	clock->last_mark = mark;
 }
 
+static bool input_word(
+        struct input_reader *reader, const struct fxt_view *view, const char *name, uint64_t *value)
+{
+	struct fxt_argument found;
+
+	if (!fxt_tables_argument(&reader->tables, view, name, &found) || found.type != FXT_ARGUMENT_UINT64)
+		return false;
+	*value = found.value.word;
+	return true;
+}
+
+/* Notes how far a TCP connection is (agent/interpose/connections.h). */
+static void input_on_position(struct input_reader *reader, const struct fxt_view *view)
+{
+	struct fxt_span name = fxt_tables_text(&reader->tables, view->event.name);
+	struct fxt_merge_note note = {.ticks = view->event.ticks,
+	        .input = reader->number,
+	        .is_received = fxt_span_is(name, "receive")};
+
+	if ((note.is_received || fxt_span_is(name, "send")) && input_is_of(reader, view, "net") &&
+	        input_word(reader, view, "stream", &note.stream) &&
+	        input_word(reader, view, "socket", &note.socket) &&
+	        input_word(reader, view, "position", &note.position))
+		fxt_merge_streams_add(reader->streams, &note);
+}
+
 static void input_on_event(struct input_reader *reader, const struct fxt_view *view)
 {
 	enum fxt_event_type type = view->event.type;
 
 	input_on_time(reader->input, view->event.ticks);
-	if (type == FXT_EVENT_INSTANT)
+	if (type == FXT_EVENT_INSTANT) {
 		input_on_mark(reader, view);
-	else if ((type == FXT_EVENT_FLOW_BEGIN || type == FXT_EVENT_FLOW_END) &&
-	         view->event.extra & FXT_JOB_FLOW && input_is_of_mpi(reader, view))
+		input_on_position(reader, view);
+	} else if ((type == FXT_EVENT_FLOW_BEGIN || type == FXT_EVENT_FLOW_END) &&
+	           view->event.extra & FXT_JOB_FLOW && input_is_of(reader, view, "mpi")) {
+		reader->messages->is_of_ranks = true;
 		fxt_merge_messages_add(reader->messages, view->event.extra, type == FXT_EVENT_FLOW_END,
 		        view->event.ticks, reader->number);
+	}
 }
 
 /* Notes the clock rate of a provider. Returns false if an earlier provider has another
@@ -146,9 +176,11 @@ static bool input_on_record(struct input_reader *reader, const struct fxt_record
 }
 
 int fxt_merge_read(struct fxt_merge_input *input, struct fxt_merge_clock *clock,
-        struct fxt_merge_messages *messages, uint32_t number, char *error, size_t error_bytes)
+        struct fxt_merge_messages *messages, struct fxt_merge_streams *streams, uint32_t number, char *error,
+        size_t error_bytes)
 {
-	struct input_reader reader = {.input = input, .clock = clock, .messages = messages, .number = number};
+	struct input_reader reader = {
+	        .input = input, .clock = clock, .messages = messages, .streams = streams, .number = number};
 	struct fxt_cursor cursor = fxt_cursor(&input->archive);
 	bool is_of_one_clock = true;
 	struct fxt_record r;

@@ -7,6 +7,7 @@
 
 #include "koids.h"
 #include "messages.h"
+#include "streams.h"
 #include "reader/trace/cut.h"
 #include "timeline.h"
 
@@ -29,10 +30,11 @@ struct fxt_merge_input {
 };
 
 /* Reads an input whose archive is open, sets the other fields of it and of `clock`, except
- * names, and adds its messages as those of trace `number`. Returns 0, or -1 with one line in
+ * names, and adds its messages and notes of streams as those of trace `number`. Returns 0, or -1 with one line in
  * error[error_bytes] if the trace has clocks of several rates. */
 int fxt_merge_read(struct fxt_merge_input *input, struct fxt_merge_clock *clock,
-        struct fxt_merge_messages *messages, uint32_t number, char *error, size_t error_bytes);
+        struct fxt_merge_messages *messages, struct fxt_merge_streams *streams, uint32_t number, char *error,
+        size_t error_bytes);
 
 /* Gives new numbers to processes, threads and CPUs if an earlier input uses the same
  * numbers for others. `clocks` has the clock of each input. */

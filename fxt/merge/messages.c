@@ -168,21 +168,21 @@ void fxt_merge_messages_judge(struct fxt_merge_messages *m, struct fxt_merge_clo
 
 void fxt_merge_messages_describe(const struct fxt_merge_messages *m, char *text, size_t text_bytes)
 {
+	const char *between = m->is_of_ranks ? "between ranks" : "of TCP connections";
 	size_t used = strlen(text);
 
 	if (m->count == 0)
 		return;
 	if (m->wrong == 0) {
 		snprintf(text + used, text_bytes - used,
-		        "; %" PRIu64 " message%s between ranks, none received before it was sent", m->count,
-		        fxt_plural(m->count));
+		        "; %" PRIu64 " message%s %s, none received before it was sent", m->count,
+		        fxt_plural(m->count), between);
 		return;
 	}
 	used += (size_t)snprintf(text + used, text_bytes - used,
 	        "; %" PRIu64 " of %" PRIu64
-	        " messages between ranks seemed to be received before they were sent, "
-	        "by up to %s",
-	        m->wrong, m->count, fxt_time_text((double)m->worst).text);
+	        " messages %s seemed to be received before they were sent, by up to %s",
+	        m->wrong, m->count, between, fxt_time_text((double)m->worst).text);
 	if (used >= text_bytes)
 		return;
 	if (m->left > 0)

@@ -1,5 +1,6 @@
 /*
- * Messages between ranks of a job (mpi/record.h): flows whose ends are in different traces.
+ * Messages between traces: those of the ranks of a job (mpi/record.h), which are flows whose
+ * ends are in different traces, and those of TCP connections (streams.h).
  * Once the traces are on one timeline, no message may be received before it was sent. If
  * the clocks are not exact enough for that, the traces of some ranks are moved to later
  * times, by as little as all messages allow.
@@ -21,6 +22,7 @@ struct fxt_merge_pair {
 
 struct fxt_merge_messages {
 	struct fxt_spill ends;
+	bool is_of_ranks; /* some are of MPI */
 	struct fxt_merge_pair *pairs;
 	size_t pair_count, pair_room;
 	struct fxt_index index;

@@ -7,7 +7,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "reader/trace/index.h"
 #include "reader/trace/rate.h"
 #include "reader/trace/text.h"
 
@@ -15,12 +17,17 @@
  * servers. */
 #define STEERED_PPM 600
 
-bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_anchor *b)
+bool fxt_anchors_are_of_one_kernel(const struct fxt_anchor *a, const struct fxt_anchor *b)
 {
 	static const uint8_t unknown[sizeof(a->boot)];
 
 	return memcmp(a->boot, unknown, sizeof(unknown)) != 0 &&
-	       memcmp(a->boot, b->boot, sizeof(unknown)) == 0 && a->time_space == b->time_space;
+	       memcmp(a->boot, b->boot, sizeof(unknown)) == 0;
+}
+
+bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_anchor *b)
+{
+	return fxt_anchors_are_of_one_kernel(a, b) && a->time_space == b->time_space;
 }
 
 static uint64_t timeline_width_ns(const struct fxt_merge_clock *c)
@@ -122,7 +129,7 @@ static bool timeline_take_counter(struct fxt_merge_timeline *t, struct fxt_merge
 
 /* ---- by lines ---- */
 
-static void timeline_draw_line(struct fxt_merge_clock *c)
+bool fxt_merge_timeline_draw(struct fxt_merge_clock *c)
 {
 	uint64_t ticks = c->last.ticks - c->first.ticks, ns = c->last.monotonic_ns - c->first.monotonic_ns;
 	bool has_end =
@@ -132,6 +139,7 @@ static void timeline_draw_line(struct fxt_merge_clock *c)
 	        .ns = c->first.monotonic_ns,
 	        .span_ticks = has_end ? ticks : c->rate,
 	        .span_ns = has_end ? ns : FXT_NS_PER_SECOND};
+	return c->rate <= UINT64_C(1) << 62;
 }
 
 /* The difference of CLOCK_MONOTONIC and CLOCK_REALTIME. */
@@ -167,7 +175,7 @@ static void timeline_take_lines(
 	for (size_t i = 0; i < count; i++) {
 		uint64_t width = timeline_width_ns(&clocks[i]);
 
-		timeline_draw_line(&clocks[i]);
+		fxt_merge_timeline_draw(&clocks[i]);
 		if (width > t->error_ns)
 			t->error_ns = width;
 		if (clocks[i].first.clock == FXT_CLOCK_COUNTER && !clocks[i].has_last)
@@ -234,6 +242,107 @@ static void timeline_take_trips(struct fxt_merge_timeline *t, struct fxt_merge_c
 	timeline_find_anchors(t, clocks, count);
 }
 
+/* ---- by connections ---- */
+
+/* Finds the way from each machine's clock to that of the first trace, over the links with
+ * the least error. `ways` and `is_known` are by the machine's first trace. False: there is
+ * none for one of `machines` machines. */
+static bool timeline_find_ways(
+        const struct fxt_merge_links *links, struct fxt_merge_offset *ways, bool *is_known, size_t machines)
+{
+	is_known[0] = true;
+	for (size_t known = 1; known < machines; known++) {
+		struct fxt_merge_offset best = {.error_ns = UINT64_MAX};
+		uint32_t found = 0;
+
+		for (size_t i = 0; i < links->count; i++) {
+			const struct fxt_merge_link *link = &links->items[i];
+			bool leads_back = is_known[link->second];
+
+			if (!link->is_fit || is_known[link->first] == is_known[link->second])
+				continue;
+			struct fxt_merge_offset step =
+			        leads_back ? fxt_merge_offset_inverse(&link->offset) : link->offset;
+			struct fxt_merge_offset way =
+			        fxt_merge_offset_chain(&step, &ways[leads_back ? link->second : link->first]);
+
+			if (way.error_ns >= best.error_ns)
+				continue;
+			best = way;
+			found = leads_back ? link->first : link->second;
+		}
+		if (found == 0)
+			return false;
+		ways[found] = best;
+		is_known[found] = true;
+	}
+	return true;
+}
+
+static void timeline_take_way(struct fxt_merge_clock *c, const struct fxt_merge_offset *way)
+{
+	struct fxt_merge_line *line = &c->line;
+
+	c->error_ns = way->error_ns + timeline_width_ns(c);
+	if (way->drift != 0) {
+		uint64_t ticks = timeline_ticks_at(c, way->at);
+
+		line->ns = fxt_merge_time(line, ticks);
+		line->ticks = ticks;
+		line->span_ns += (uint64_t)(int64_t)((double)line->span_ns * way->drift);
+	}
+	line->shift = way->offset;
+}
+
+/* The first trace's machine may have been started after others were recorded: no time is
+ * before its clock's zero. */
+static void timeline_begin_at_zero(struct fxt_merge_clock *clocks, size_t count)
+{
+	__int128 earliest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct fxt_merge_line *line = &clocks[i].line;
+		__int128 behind = (__int128)clocks[i].first.ticks - line->ticks;
+		__int128 ns = behind * line->span_ns / line->span_ticks + line->ns + line->shift;
+
+		earliest = ns < earliest ? ns : earliest;
+	}
+	for (size_t i = 0; i < count; i++)
+		clocks[i].line.shift = (int64_t)((uint64_t)clocks[i].line.shift - (uint64_t)earliest);
+}
+
+static bool timeline_take_connections(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks,
+        size_t count, const struct fxt_merge_links *links)
+{
+	struct fxt_merge_offset *ways = fxt_allocate(count * sizeof(*ways));
+	size_t *machines = fxt_allocate(count * sizeof(*machines)), machine_count = 0;
+	bool *is_known = fxt_allocate(count * sizeof(*is_known));
+
+	for (size_t i = 0; i < count; i++) {
+		while (!fxt_anchors_are_of_one_boot(&clocks[machines[i]].first, &clocks[i].first) &&
+		        machines[i] < i)
+			machines[i]++;
+		machine_count += machines[i] == i;
+	}
+	bool is_linked = timeline_find_ways(links, ways, is_known, machine_count);
+
+	if (is_linked) {
+		timeline_take_lines(t, clocks, count, FXT_MERGE_BY_CONNECTIONS);
+		t->error_ns = 0;
+		for (size_t i = 0; i < count; i++) {
+			timeline_take_way(&clocks[i], &ways[machines[i]]);
+			if (clocks[i].error_ns > t->error_ns)
+				t->error_ns = clocks[i].error_ns;
+		}
+		timeline_begin_at_zero(clocks, count);
+		timeline_find_anchors(t, clocks, count);
+	}
+	free(ways);
+	free(machines);
+	free(is_known);
+	return is_linked;
+}
+
 static bool timeline_has_anchors(const struct fxt_merge_clock *clocks, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -252,7 +361,7 @@ static void timeline_take_ticks(struct fxt_merge_timeline *t, struct fxt_merge_c
 }
 
 int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count,
-        bool may_be_realtime, char *error, size_t error_bytes)
+        const struct fxt_merge_links *links, bool may_be_realtime, char *error, size_t error_bytes)
 {
 	const struct fxt_merge_clock *other = NULL;
 
@@ -274,11 +383,13 @@ int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clo
 	}
 	bool is_by_trips = other && timeline_is_one_run(clocks, count);
 
+	if (other && !is_by_trips && timeline_take_connections(t, clocks, count, links))
+		return 0;
 	if (other && !is_by_trips && !may_be_realtime) {
 		snprintf(error, error_bytes,
 		        "%s: was recorded on another machine than %s, or after another boot; only the time "
-		        "of day relates them, and --realtime merges by it",
-		        other->name, clocks[0].name);
+		        "of day relates them, and --realtime merges by it; %s",
+		        other->name, clocks[0].name, links->lack);
 		return -1;
 	}
 	if (is_by_trips)
@@ -295,6 +406,7 @@ void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text,
 	static const char *const by[] = {[FXT_MERGE_BY_COUNTER] = "the processor's counter: in exact order",
 	        [FXT_MERGE_BY_MONOTONIC] = "CLOCK_MONOTONIC, to",
 	        [FXT_MERGE_BY_TRIPS] = "round trips of MPI between the ranks, to",
+	        [FXT_MERGE_BY_CONNECTIONS] = "the TCP connections between their machines, to",
 	        [FXT_MERGE_BY_REALTIME] =
 	                "the time of day, as exact as the machines' clocks were set, and to",
 	        [FXT_MERGE_BY_TICKS] =
@@ -304,7 +416,7 @@ void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text,
 	if (t->by == FXT_MERGE_BY_MONOTONIC || t->by == FXT_MERGE_BY_REALTIME)
 		bytes += snprintf(text + bytes, text_bytes - (size_t)bytes, " %s where each began and ended",
 		        fxt_time_text((double)t->error_ns).text);
-	if (t->by == FXT_MERGE_BY_TRIPS)
+	if (t->by == FXT_MERGE_BY_TRIPS || t->by == FXT_MERGE_BY_CONNECTIONS)
 		bytes += snprintf(text + bytes, text_bytes - (size_t)bytes, " %s",
 		        fxt_time_text((double)t->error_ns).text);
 	if (t->open)

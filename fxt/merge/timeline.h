@@ -1,6 +1,6 @@
 /*
  * Puts several traces on one timeline by their anchors (writer/format/anchor.h): converts
- * the ticks of each to those of the merged trace. There are five ways.
+ * the ticks of each to those of the merged trace. There are six ways.
  *
  * Counter: all traces are from one boot of one machine, and all ticks are of its counter.
  * Ticks stay as they are, under one rate for all, so any two events are in the order in
@@ -19,6 +19,10 @@
  * and says how exactly. Its ticks become nanoseconds of rank 0's clock along the line
  * between the first comparison and the last.
  *
+ * Connections: the traces are of several machines or boots, and TCP connections between
+ * these bound the offsets of their clocks (links.h). Each trace's ticks become nanoseconds of
+ * the CLOCK_MONOTONIC of the first trace's machine.
+ *
  * Their own ticks: no trace has an anchor, as traces of other producers. Each says only how
  * many ticks a second has, so all count from one moment.
  */
@@ -28,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "links.h"
 #include "writer/format/anchor.h"
 
 /* The conversion of one trace's ticks. */
@@ -55,7 +60,7 @@ struct fxt_merge_clock {
 	uint64_t rate;             /* its ticks a second */
 	struct fxt_merge_mark first_mark, last_mark;
 	struct fxt_merge_line line;
-	uint64_t error_ns; /* by round trips: the most that its times may be wrong by */
+	uint64_t error_ns; /* by round trips and connections: the most that its times may be wrong by */
 	uint64_t moved_ns; /* it was moved by this for the order of messages (messages.h) */
 };
 
@@ -63,6 +68,7 @@ enum fxt_merge_by {
 	FXT_MERGE_BY_COUNTER,
 	FXT_MERGE_BY_MONOTONIC,
 	FXT_MERGE_BY_TRIPS,
+	FXT_MERGE_BY_CONNECTIONS,
 	FXT_MERGE_BY_REALTIME,
 	FXT_MERGE_BY_TICKS
 };
@@ -77,14 +83,21 @@ struct fxt_merge_timeline {
 	struct fxt_anchor first, last; /* the merged trace's own; none by ticks */
 };
 
-/* True if two traces are from the same boot of the same machine and use the same clock. */
+/* True if two traces are from the same boot of the same machine. */
+bool fxt_anchors_are_of_one_kernel(const struct fxt_anchor *a, const struct fxt_anchor *b);
+
+/* The same, if they also use the same clock. */
 bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_anchor *b);
+
+/* Sets a clock's line to that between its own anchors. False: its rate is not to be
+ * believed. */
+bool fxt_merge_timeline_draw(struct fxt_merge_clock *clock);
 
 /* Chooses one of the ways, and sets each clock's line. Returns 0, or -1 with one line in
  * error[error_bytes] that says what to do: the traces have nothing in common to be
  * aligned by, or only the time of day, which `may_be_realtime` did not allow. */
 int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count,
-        bool may_be_realtime, char *error, size_t error_bytes);
+        const struct fxt_merge_links *links, bool may_be_realtime, char *error, size_t error_bytes);
 
 /* Writes a phrase for people: the way, and how exact it is. */
 void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text, size_t text_bytes);

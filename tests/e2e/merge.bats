@@ -173,7 +173,7 @@ other	300" ]
 @test "traces of other machines and boots: refused, or by the time of day" {
 	here
 	python3 "$root/tests/e2e/anchors.py" boot second.fxt far.fxt 123456789012345
-	says 2 "fxt: far.fxt: was recorded on another machine than first.fxt, or after another boot; only the time of day relates them, and --realtime merges by it" \
+	says 2 "fxt: far.fxt: was recorded on another machine than first.fxt, or after another boot; only the time of day relates them, and --realtime merges by it; if both were recorded with fxtrun --connections, TCP connections between them would relate them, too" \
 		fxt merge -o both.fxt first.fxt far.fxt
 	[ ! -e both.fxt ]
 	for order in "first.fxt far.fxt" "far.fxt first.fxt"; do

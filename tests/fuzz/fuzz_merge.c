@@ -52,16 +52,18 @@ static void fuzz_write(const struct fxt_merge_input *inputs, const struct fxt_me
 	free(data);
 }
 
-static void fuzz_merge(
-        struct fxt_merge_input *inputs, struct fxt_merge_clock *clocks, struct fxt_merge_messages *messages)
+static void fuzz_merge(struct fxt_merge_input *inputs, struct fxt_merge_clock *clocks,
+        struct fxt_merge_messages *messages, struct fxt_merge_streams *streams)
 {
 	struct fxt_merge_timeline timeline;
 	char error[1024];
 
 	for (unsigned i = 0; i < TRACES; i++)
-		if (fxt_merge_read(&inputs[i], &clocks[i], messages, i, error, sizeof(error)) != 0)
+		if (fxt_merge_read(&inputs[i], &clocks[i], messages, streams, i, error, sizeof(error)) != 0)
 			return;
-	if (fxt_merge_timeline_choose(&timeline, clocks, TRACES, true, error, sizeof(error)) != 0)
+	fxt_merge_streams_match(streams, clocks, TRACES, messages);
+	if (fxt_merge_timeline_choose(
+	            &timeline, clocks, TRACES, &streams->links, true, error, sizeof(error)) != 0)
 		return;
 	fxt_merge_messages_judge(messages, clocks, TRACES, &timeline);
 	fxt_merge_settle(inputs, clocks, TRACES);
@@ -86,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct fxt_merge_clock clocks[TRACES] = {{.name = "first"}, {.name = "second"}};
 	struct fxt_merge_input inputs[TRACES] = {{.name = "first"}, {.name = "second"}};
 	struct fxt_merge_messages messages;
+	struct fxt_merge_streams streams;
 	uint64_t words;
 	size_t first;
 
@@ -98,8 +101,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	fuzz_open(&inputs[0].archive, data, first);
 	fuzz_open(&inputs[1].archive, data + first, bytes - first);
 	fxt_merge_messages_init(&messages);
-	fuzz_merge(inputs, clocks, &messages);
+	fxt_merge_streams_init(&streams);
+	fuzz_merge(inputs, clocks, &messages, &streams);
 	fxt_merge_messages_free(&messages);
+	fxt_merge_streams_free(&streams);
 	for (unsigned i = 0; i < TRACES; i++) {
 		uint64_t *own = (uint64_t *)(uintptr_t)inputs[i].archive.words;
 
