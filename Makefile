@@ -293,6 +293,7 @@ torture: all
 	$(Q)$(if $(HOW),,nice tests/suites $(O) $(SUITE))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/attachments $(O))
+	$(Q)$(if $(HOW)$(SUITE),,nice tests/library-counts $(O))
 
 # Inputs that fail are left in $(O)/fuzz. Once the fault is mended, they belong among the inputs that are kept.
 FUZZ ?= 600

@@ -50,6 +50,7 @@ test     fakeroot                    fakeroot         fakeroot          fakeroot
 test     libtbb.so                   libtbb-dev       tbb-devel         onetbb
 test     <sys/sdt.h>                 systemtap-sdt-dev systemtap-sdt-devel systemtap
 test     mandoc                      mandoc           mandoc            mandoc
+suites   ltrace                      ltrace           ltrace            ltrace
 viewer   node                        nodejs           nodejs            nodejs
 viewer   npm                         npm              nodejs-npm        npm
 viewer   chromium                    chromium         chromium          chromium
