@@ -9,15 +9,16 @@
 #include "reader/stats/groups.h"
 #include "reader/time/log_lines.h"
 #include "reader/trace/text.h"
+#include "deadlocks.h"
 #include "describe.h"
 
 static const char help[] =
         "usage: fxt last [OPTION]... [FILE]...\n"
         "\n"
-        "Prints the end of a trace: what killed its processes, and for each thread the\n"
-        "calls and waits that had not ended, the innermost first, with the time since\n"
-        "they began; then the calls that ended last, the last alerts, and the last lines\n"
-        "of the program's logs.\n"
+        "Prints the end of a trace: deadlocks, what killed its processes, and for each\n"
+        "thread the calls and waits that had not ended, the innermost first, with the\n"
+        "time since they began; then the calls that ended last, the last alerts, and\n"
+        "the last lines of the program's logs.\n"
         "\n"
         "  -n, --limit=N        the last N calls that ended, alerts and lines [5]\n" FXT_HELP_CHOICE
                 FXT_HELP_FORMAT FXT_HELP_FILE;
@@ -208,11 +209,19 @@ static void last_print_place(FILE *out, const struct fxt_scan *scan, uint32_t na
 		fprintf(out, ":%" PRIu32, origin->line);
 }
 
+/* What an open wait is for; all zeros: the slice is no wait. */
+static struct fxt_wait last_wait(const struct last *last, const struct fxt_slice *slice)
+{
+	ptrdiff_t found = fxt_waits_find(&last->details->waits, slice->offset);
+
+	return found >= 0 ? fxt_waits_item(&last->details->waits, (uint32_t)found) : (struct fxt_wait){0};
+}
+
 static void last_print_open(
         const struct last *last, const struct fxt_slice *slice, size_t frame, uint64_t end)
 {
 	struct fxt_cell cells[OPEN_COLUMNS] = {0};
-	ptrdiff_t wait = fxt_waits_find(&last->details->waits, slice->offset);
+	const struct fxt_wait of = last_wait(last, slice);
 	uint64_t start = fxt_scan_ns(last->scan, slice->start);
 	struct fxt_describer name, place, object;
 	struct fxt_span text = last->scan->tables.strings[slice->name];
@@ -221,8 +230,6 @@ static void last_print_open(
 	fxt_describe_begin(&place);
 	fxt_describe_begin(&object);
 	fwrite(text.data, 1, text.bytes, name.out);
-	const struct fxt_wait of =
-	        wait >= 0 ? fxt_waits_item(&last->details->waits, (uint32_t)wait) : (struct fxt_wait){0};
 	uint64_t keeper = of.object ? fxt_waits_keeper(&last->details->waits, &of) : 0;
 
 	if (of.object) {
@@ -351,22 +358,31 @@ static int last_compare(const void *left, const void *right, void *threads)
 	return (a > b) - (a < b);
 }
 
-static bool last_is_alike(const struct last_thread *a, const struct last_thread *b)
+/* Threads are alike if they wait in the same functions for the same: threads that wait for
+ * different locks are not. */
+static bool last_is_alike(const struct last *last, const struct last_thread *a, const struct last_thread *b)
 {
 	if (a->open_count != b->open_count || a->open_count == 0)
 		return false;
-	for (size_t i = 0; i < a->open_count; i++)
-		if (a->open[i].name != b->open[i].name)
+	for (size_t i = 0; i < a->open_count; i++) {
+		const struct fxt_wait one = last_wait(last, &a->open[i]),
+		                      other = last_wait(last, &b->open[i]);
+
+		if (a->open[i].name != b->open[i].name ||
+		        !fxt_waits_are_alike(&last->details->waits, &one, &other))
 			return false;
+	}
 	return true;
 }
 
-static uint32_t last_hash(const struct last_thread *thread)
+static uint32_t last_hash(const struct last *last, const struct last_thread *thread)
 {
 	uint64_t hash = thread->open_count;
 
-	for (size_t i = 0; i < thread->open_count; i++)
+	for (size_t i = 0; i < thread->open_count; i++) {
 		hash = fxt_hash_mix(hash ^ thread->open[i].name);
+		hash = fxt_hash_mix(hash ^ last_wait(last, &thread->open[i]).object);
+	}
 	return fxt_hash_word(hash);
 }
 
@@ -375,8 +391,9 @@ static uint32_t last_hash(const struct last_thread *thread)
 static uint32_t last_find_alike(const struct last *last, const struct fxt_index *groups,
         const uint32_t *firsts, const struct last_thread *thread)
 {
-	for (struct fxt_probe probe = fxt_probe(groups, last_hash(thread)); fxt_probe_next(groups, &probe);)
-		if (last_is_alike(&last->threads[firsts[probe.id - 1]], thread))
+	for (struct fxt_probe probe = fxt_probe(groups, last_hash(last, thread));
+	        fxt_probe_next(groups, &probe);)
+		if (last_is_alike(last, &last->threads[firsts[probe.id - 1]], thread))
 			return probe.id;
 	return FXT_NOTHING;
 }
@@ -403,7 +420,7 @@ static void last_print_folded(const struct last *last, const uint32_t *order, si
 			continue;
 		}
 		if (thread->open_count > 0)
-			fxt_index_add(&groups, last_hash(thread), (uint32_t)first_count + 1);
+			fxt_index_add(&groups, last_hash(last, thread), (uint32_t)first_count + 1);
 		firsts[first_count] = order[i];
 		alike[first_count++] = 0;
 	}
@@ -449,6 +466,8 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 	int status = fxt_report_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
 
 	last_add_lines(&last, &c->log);
+	if (!fxt_deadlocks_tell(&c->details.waits, scan))
+		status = fxt_report_changed(name, false);
 	if (last.details->death_count == 0)
 		fxt_print_line("no process was killed in the time of the trace");
 	last_print_deaths(&last);

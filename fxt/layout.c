@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "print.h"
 #include "reader/trace/fold_names.h"
 #include "reader/trace/index.h"
 #include "reader/trace/text.h"
@@ -369,7 +370,7 @@ static void layout_header(void)
 {
 	bool has_colours = fxt_terminal()->has_colours;
 
-	putchar('\n');
+	fxt_print_gap();
 	if (layout.of) {
 		fxt_print_text(fxt_span(layout.of));
 		putchar('\n');

@@ -7,8 +7,8 @@
 #include "call_details.h"
 #include "options.h"
 #include "reader/trace/text.h"
+#include "deadlocks.h"
 #include "describe.h"
-#include "writer/shared/search.h"
 
 static const char help[] =
         "usage: fxt locks [OPTION]... [FILE]...\n"
@@ -19,9 +19,9 @@ static const char help[] =
         "  at once  how many threads waited at the same time\n"
         "and for each lock who held it while which thread waited, in which functions,\n"
         "and for how long: the holder's functions are those in which it released the\n"
-        "lock. Then come the waits that never ended, as a deadlock if the thread waits\n"
-        "for itself, through the holders of locks and through joined threads. A trace\n"
-        "has nothing about locks that no thread waited for.\n"
+        "lock. Then come the waits that never ended. If threads wait for each other in a\n"
+        "circle, for locks or by joining, that deadlock is the first line. A trace has\n"
+        "nothing about locks that no thread waited for.\n"
         "\n"
         "  -n, --limit=N        the first N locks, and N lines of each [10; all in\n"
         "                       JSON and CSV]\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
@@ -150,101 +150,31 @@ static void locks_print_convoys(const struct fxt_scan *scan, const struct fxt_co
 	}
 }
 
-/* Waits for locks and for the ends of threads, which never ended. */
-struct never_ended {
-	struct fxt_wait *waits;
-	size_t count, room;
-	struct waiter *waiters; /* of the waits, by koid, then the innermost wait first */
-};
-
-struct waiter {
-	uint64_t koid, start;
-	size_t wait;
-};
-
-static int locks_compare_waiters(const void *left, const void *right)
+static void locks_print_never_got(const struct fxt_call_details *m, const struct fxt_wait *wait)
 {
-	const struct waiter *a = left, *b = right;
+	struct fxt_describer text;
 
-	if (a->koid != b->koid)
-		return a->koid < b->koid ? -1 : 1;
-	return (a->start < b->start) - (a->start > b->start);
+	fxt_describe_begin(&text);
+	fputs("never got: ", text.out);
+	fxt_describe_thread(text.out, m->scan, wait->thread, true);
+	fprintf(text.out, " has waited for %s for ", fxt_time_text((double)(wait->end - wait->start)).text);
+	fxt_describe_awaited(text.out, m->scan, &m->waits, wait);
+	fxt_describe_keeper(text.out, m->scan, &m->waits, wait);
+	fputs(", in ", text.out);
+	fxt_describe_path(text.out, m->scan, &m->waits.paths, wait->path);
+	struct fxt_span line = fxt_describe_end(&text);
+
+	fxt_print_note("%.*s", (int)line.bytes, line.data);
+	fxt_describe_free(&text);
 }
 
-static struct never_ended locks_find_open(const struct fxt_call_details *m)
+/* The waits for locks that never ended and are in no deadlock. */
+static void locks_print_open(const struct fxt_call_details *m, const struct fxt_deadlocks *d)
 {
-	struct never_ended open = {0};
-
-	for (uint32_t i = 0; i < fxt_waits_count(&m->waits); i++) {
-		const struct fxt_wait wait = fxt_waits_item(&m->waits, i);
-
-		if (!wait.is_open || (wait.kind != FXT_WAIT_LOCK && wait.kind != FXT_WAIT_THREAD))
-			continue;
-		fxt_make_room(open.waits, open.count, open.room);
-		open.waits[open.count++] = wait;
-	}
-	open.waiters = fxt_resize(NULL, open.count + 1, sizeof(*open.waiters));
-	for (size_t i = 0; i < open.count; i++)
-		open.waiters[i] = (struct waiter){
-		        m->scan->tables.threads[open.waits[i].thread].thread, open.waits[i].start, i};
-	qsort(open.waiters, open.count, sizeof(*open.waiters), locks_compare_waiters);
-	return open;
-}
-
-/* The innermost wait of a thread; NULL: it does not wait. */
-static const struct fxt_wait *locks_wait_of(const struct never_ended *open, uint64_t koid)
-{
-	uint64_t at = partition_point(i, open->count, open->waiters[i].koid < koid);
-
-	return at < open->count && open->waiters[at].koid == koid ? &open->waits[open->waiters[at].wait]
-	                                                          : NULL;
-}
-
-/* True if the waiting thread waits for itself in the end: from the waiter to the holder of
- * the lock, from there to the holder of the lock that this one waits for, and so on. */
-static bool locks_is_deadlock(
-        const struct fxt_call_details *m, const struct never_ended *open, const struct fxt_wait *wait)
-{
-	uint64_t own = m->scan->tables.threads[wait->thread].thread;
-
-	for (size_t steps = 0; wait && steps < open->count; steps++) {
-		uint64_t keeper = fxt_waits_keeper(&m->waits, wait);
-
-		if (keeper == own)
-			return true;
-		wait = keeper ? locks_wait_of(open, keeper) : NULL;
-	}
-	return false;
-}
-
-static void locks_print_open(const struct fxt_call_details *m)
-{
-	struct never_ended open = locks_find_open(m);
-
-	for (size_t i = 0; i < open.count; i++) {
-		const struct fxt_wait *wait = &open.waits[i];
-		bool is_deadlock = locks_is_deadlock(m, &open, wait);
-		struct fxt_describer text;
-
-		if ((!is_deadlock && wait->kind != FXT_WAIT_LOCK) ||
-		        !fxt_waits_is_chosen(&m->waits, m->scan, wait))
-			continue;
-		fxt_describe_begin(&text);
-		fputs(is_deadlock ? "deadlock, it seems: " : "never got: ", text.out);
-		fxt_describe_thread(text.out, m->scan, wait->thread, true);
-		fprintf(text.out, " has waited for %s for ",
-		        fxt_time_text((double)(wait->end - wait->start)).text);
-		fxt_describe_awaited(text.out, m->scan, &m->waits, wait);
-		fxt_describe_keeper(text.out, m->scan, &m->waits, wait);
-		fputs(", in ", text.out);
-		fxt_describe_path(text.out, m->scan, &m->waits.paths, wait->path);
-		struct fxt_span line = fxt_describe_end(&text);
-
-		fxt_print_note("%.*s", (int)line.bytes, line.data);
-		fxt_describe_free(&text);
-	}
-	free(open.waits);
-	free(open.waiters);
+	for (size_t i = 0; i < d->count; i++)
+		if (!d->waits[i].circle && d->waits[i].wait.kind == FXT_WAIT_LOCK &&
+		        fxt_waits_is_chosen(&m->waits, m->scan, &d->waits[i].wait))
+			locks_print_never_got(m, &d->waits[i].wait);
 }
 
 /* ---- the command ---- */
@@ -261,11 +191,14 @@ static int locks_answer(void *state, const char *name, struct fxt_scan *scan)
 	const struct fxt_options *wanted = &c->wanted;
 	struct fxt_call_details *m = &c->details;
 	struct fxt_contention contention;
+	struct fxt_deadlocks deadlocks;
 	size_t count;
 
 	fxt_call_details_finish(m, scan);
 	int status = fxt_report_changed(name, fxt_waits_walk(&m->waits, scan));
 
+	fxt_deadlocks_find(&deadlocks, &m->waits, scan);
+	fxt_deadlocks_print(&deadlocks, &m->waits, scan);
 	fxt_contention_read(&contention, &m->waits, scan);
 	count = contention.lock_count;
 	if (count > locks_limit(wanted))
@@ -279,8 +212,9 @@ static int locks_answer(void *state, const char *name, struct fxt_scan *scan)
 	for (size_t i = 0, next = 0; i < count; i++)
 		locks_print_blames(wanted, m, &contention, i, &next);
 	locks_print_convoys(scan, &contention, count);
-	locks_print_open(m);
+	locks_print_open(m, &deadlocks);
 	fxt_print_missing(scan);
+	fxt_deadlocks_free(&deadlocks);
 	fxt_contention_free(&contention);
 	return status;
 }

@@ -504,6 +504,13 @@ uint64_t fxt_waits_keeper(const struct fxt_waits *w, const struct fxt_wait *wait
 	return is_released ? 0 : wait->holder;
 }
 
+bool fxt_waits_are_alike(const struct fxt_waits *w, const struct fxt_wait *one, const struct fxt_wait *other)
+{
+	return one->object == other->object && one->life == other->life &&
+	       (one->object == 0 || one->process == other->process) &&
+	       fxt_waits_keeper(w, one) == fxt_waits_keeper(w, other);
+}
+
 bool fxt_waits_has_ended(const struct fxt_waits *w, uint32_t thread)
 {
 	return thread < w->thread_count && w->threads[thread].has_ended;

@@ -145,6 +145,11 @@ uint32_t fxt_waits_holder(
  * lock's own memory and because no release is known in between. 0: there is none. */
 uint64_t fxt_waits_keeper(const struct fxt_waits *waits, const struct fxt_wait *wait);
 
+/* True if two waits are for the same: the same object of the same process, held by the same
+ * thread; or for no object. */
+bool fxt_waits_are_alike(
+        const struct fxt_waits *waits, const struct fxt_wait *one, const struct fxt_wait *other);
+
 /* True if a thread ended within the trace. */
 bool fxt_waits_has_ended(const struct fxt_waits *waits, uint32_t thread);
 

@@ -23,6 +23,13 @@ judge()
 	fxt check held.fxt
 	fxt last --json held.fxt >last.json
 	fxt locks held.fxt >locks
+	fxt last held.fxt >last
+	# The same deadlock, in the first line of both, and no wait is folded into another.
+	diff <(grep '^deadlock: ' locks) <(grep '^deadlock: ' last)
+	! grep -q 'dead$' out || head -n 1 locks | grep '^deadlock: '
+	for lock in $(grep -P '\t' out | cut -f 2 | grep -v join); do
+		grep "^0  .*: waiting for $lock\b" last
+	done
 	grep -P '\t' out >expected
 	python3 - "$1" <<-'END' || { cat expected locks last.json; return 1; }
 		import json, re, sys
@@ -37,8 +44,16 @@ judge()
 		    koid = int(re.match(r"thread (\d+)", table["of"]).group(1))
 		    holders[koid] = (waits[0]["object"], str(waits[0].get("holder_koid") or "unknown"))
 		for line in open("locks"):
-		    if match := re.match(r"(deadlock, it seems|never got): thread (\d+) ", line):
-		        verdicts[int(match.group(2))] = "dead" if match.group(1) != "never got" else "waits"
+		    if match := re.match(r"never got: thread (\d+) ", line):
+		        verdicts[int(match.group(1))] = "waits"
+		    elif line.startswith("deadlock: "):
+		        # Each thread of the circle, what it holds for the one before it, and the next.
+		        circle = re.findall(r'(?:^deadlock: |; )thread (\d+) "[^"]*"(?: of process \d+ "[^"]*")?'
+		                            r'(?: holds (\w+) and)? has waited for .*? for (the end of thread \d+|\w+)', line)
+		        for i, (koid, held, lock) in enumerate(circle):
+		            verdicts[int(koid)] = "dead"
+		            before = circle[i - 1][2]
+		            assert held == ("" if len(circle) == 1 or before.startswith("the ") else before), line
 		# The handle of a joined thread has no name.
 		found = sorted((koid, "join" if lock.startswith("0x") else lock, holder, verdicts.get(koid, "none"))
 		               for koid, (lock, holder) in holders.items())

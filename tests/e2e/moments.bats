@@ -514,7 +514,7 @@ read_by()
 	wait $! || true
 	fxt locks stuck.fxt >locks
 	for lock in here there; do
-		grep "^deadlock, it seems: thread .* has waited for .* for $lock, held by thread .*, in .* > lock_both$" locks
+		head -n 1 locks | grep "^deadlock: .*thread .* has waited for .* for $lock, held by thread .*, in .* > lock_both"
 	done
 }
 
