@@ -71,7 +71,8 @@ bool fxt_open_calls_are_over(struct fxt_tables *t, const struct fxt_view *view)
 	                name = fxt_tables_text(t, view->event.name);
 
 	return (fxt_span_is(category, "process") && fxt_span_is(name, "killed")) ||
-	       (fxt_span_is(category, "fxt") && fxt_span_is(name, FXT_PROCESS_END_EVENT));
+	       (fxt_span_is(category, "fxt") && (fxt_span_is(name, FXT_PROCESS_END_EVENT) ||
+	                                                fxt_span_is(name, FXT_RECORDING_STOP_EVENT)));
 }
 
 void fxt_open_calls_take(struct fxt_open_calls_search *s, struct fxt_tables *t, const struct fxt_view *view)

@@ -50,13 +50,22 @@ static enum fxt_ending results_await_quiet(struct fxt_provider *p)
 	return FXT_STILL_RUNNING;
 }
 
-/* For a killed process. Calls that a filter removes are counted too: viewers ignore a
- * surplus end. */
-static void results_note_open_calls(void *provider, uint64_t thread_koid, uint64_t calls)
+/* For a killed process, and for waits at a stop. Calls that a filter removes are counted
+ * too: viewers ignore a surplus end. */
+struct results_left_open {
+	const struct fxt_provider *p;
+	uint64_t ticks; /* the end of what is left open */
+	uint64_t calls;
+};
+
+static void results_note_open_calls(void *context, uint64_t thread_koid, uint64_t calls)
 {
-	const struct fxt_provider *p = provider;
+	struct results_left_open *left = context;
+	const struct fxt_provider *p = left->p;
 	struct fxt_open_thread thread = {
-	        .process = p->process_koid, .thread = thread_koid, .calls = calls, .ticks = p->end_ticks};
+	        .process = p->process_koid, .thread = thread_koid, .calls = calls, .ticks = left->ticks};
+
+	left->calls += calls;
 
 	pthread_mutex_lock(&p->archive->lock);
 	fxt_open_calls_add(&p->archive->open_calls, &thread);
@@ -68,6 +77,7 @@ static void results_note_open_calls(void *provider, uint64_t thread_koid, uint64
 static void results_take(
         struct fxt_provider *p, enum fxt_provider_state saving, enum fxt_ending ending, uint64_t ticks)
 {
+	struct results_left_open left = {p, ticks, 0};
 	uint64_t lost = p->collector.losses.lost;
 	int error;
 
@@ -76,7 +86,7 @@ static void results_take(
 	pthread_mutex_unlock(&p->archive->lock);
 	p->records.nobody_waits = true;
 	p->collector.left_open = results_note_open_calls;
-	p->collector.left_open_context = p;
+	p->collector.left_open_context = &left;
 	error = fxt_collect_rest(&p->collector, ending, ticks);
 	p->collector.left_open = NULL; /* the copy of a snapshot has no list, and the
 	                                * archive's lock is held */
@@ -87,6 +97,8 @@ static void results_take(
 		fxt_provider_elided(p, p->collector.reason ? p->collector.reason : strerror(error));
 	if (p->collector.losses.lost > lost)
 		fxt_archive_write_loss(p->archive, &p->identity);
+	if (ending == FXT_WAS_STOPPED && left.calls > 0)
+		fxt_results_write_moment(p, p->archive, &p->identity, FXT_RECORDING_STOP_EVENT, ticks);
 }
 
 /* Writes an instant event on the track of the main thread. */
@@ -187,7 +199,7 @@ const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provi
 
 void fxt_results_save(struct fxt_provider *p)
 {
-	results_take(p, FXT_STATE_SAVING_RESULTS, FXT_ENDED_NORMALLY, p->stopped_ticks);
+	results_take(p, FXT_STATE_SAVING_RESULTS, FXT_WAS_STOPPED, p->stopped_ticks);
 	if (p->collector.threads)
 		p->filter_change =
 		        fxt_results_write_changes(p, p->archive, &p->identity, &p->records.counter);
@@ -225,7 +237,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 			fxt_results_write_moment(p, p->archive, &p->identity, "recording ends", p->end_ticks);
 	} else if (state == FXT_STATE_STOPPED) {
 		/* Calls that were open at the stop ended then, as far as is known. */
-		results_take(p, FXT_STATE_SAVING_REST, FXT_ENDED_NORMALLY, p->stopped_ticks);
+		results_take(p, FXT_STATE_SAVING_REST, FXT_WAS_STOPPED, p->stopped_ticks);
 	}
 	if (p->collector.threads && (state == FXT_STATE_RECORDING || state == FXT_STATE_STOPPED))
 		fxt_results_write_changes(p, p->archive, &p->identity, &p->records.counter);

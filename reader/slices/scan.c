@@ -252,6 +252,7 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	scan->waited_name = fxt_tables_intern(&scan->tables, fxt_span("fxt: waited"));
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
 	scan->process_end_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_PROCESS_END_EVENT));
+	scan->recording_stop_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_RECORDING_STOP_EVENT));
 	fxt_marks_init(&s->marks, most);
 }
 

@@ -145,7 +145,7 @@ struct fxt_scan {
 
 	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,
 	        alert_category, lost_name, overwritten_name, cost_name, elided_name, muted_name, killed_name,
-	        alert_name, process_end_name, waited_name; /* ids of strings */
+	        alert_name, process_end_name, recording_stop_name, waited_name; /* ids of strings */
 };
 
 /* Sizes that replace the defaults, so that a small trace has several of everything. */

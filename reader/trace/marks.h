@@ -2,8 +2,8 @@
  * Begins and ends of slices that have a record each. They are collected while a trace is
  * read, and paired at its end: the format lets an end stand before its begin in the file.
  * In the order of time, an end closes the latest slice of its thread that has begun and not
- * ended. A slice without an end lasts until its process was killed, else to the end of the
- * trace.
+ * ended. A slice without an end lasts until its process was killed or its recording was
+ * stopped, else to the end of the trace.
  */
 #ifndef FXT_READER_MARKS_H
 #define FXT_READER_MARKS_H
@@ -29,7 +29,7 @@ void fxt_marks_free(struct fxt_marks *m);
 /* Adds a begin (if is_open) or an end, at `start`. */
 void fxt_marks_add(struct fxt_marks *m, const struct fxt_slice *mark);
 
-/* Notes that a process was killed. All times are in units of the scan. */
+/* Notes that a process was killed, or that its recording was stopped. All times are in units of the scan. */
 void fxt_marks_add_death(struct fxt_marks *m, uint64_t process, uint64_t time);
 
 /*

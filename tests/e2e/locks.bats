@@ -106,3 +106,54 @@ judge()
 		assert [(row["waiter_koid"], row["holder_koid"]) for row in blames] == [(waiter, holder)], blames
 	END
 }
+
+# The threads have what they hold; they deadlock once they are told to.
+begin_late()
+{
+	export XDG_RUNTIME_DIR=$PWD
+	mkfifo go
+	"$@" holders two plain late <go >out 2>err 3>&- &
+	exec 5>go
+	await held out
+}
+
+@test "a wait that is open when the recording is stopped has not ended, also if it goes on over a stop" {
+	begin_late fxtrun --session=stopped -o held.fxt
+	echo >&5
+	program=$(await ready out | cut -d ' ' -f 2)
+	fxtctl --session=stopped stop
+	fxtctl --session=stopped start
+	fxtctl --session=stopped stop
+	kill -KILL "$program"
+	wait $! || true
+	judge stopped
+	# The moment until which it is known to have waited.
+	fxt dump held.fxt | grep 'instant .*category="fxt" name="recording stops"'
+	# Results written at a stop: a wait of the first run does not reach into the next one.
+	rm go out
+	begin_late fxtrun --session=written -o written.fxt
+	echo >&5
+	program=$(await ready out | cut -d ' ' -f 2)
+	fxtctl --session=written stop --write-results
+	fxtctl --session=written start
+	kill -KILL "$program"
+	wait $! || true
+	fxt check written.fxt
+	fxt dump written.fxt | grep -o 'duration-begin .*name="pthread_mutex_lock" {.*symbol="\(red\|green\)"' | wc -l | grep -x 2
+}
+
+@test "a wait that is open when its process is detached from has not ended" {
+	[ "$(uname -m)" = x86_64 ] || skip "attaching works on x86-64"
+	begin_late
+	program=$!
+	fxtrun -o held.fxt --attach=$program 2>said 3>&- 5>&- &
+	recorder=$!
+	await "attached to process $program|not permitted" said
+	grep 'attached to' said || skip "ptrace(2) is not permitted here"
+	echo >&5
+	await ready out
+	kill -INT $recorder
+	wait $recorder
+	kill -KILL $program
+	judge detached
+}

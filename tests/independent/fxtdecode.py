@@ -273,7 +273,7 @@ class Trace:
             return
         if kind != 0 or category != "sched":  # what the kernel tells of threads makes no trace longer
             self.last_instant = max(self.last_instant, ns)
-        if kind == 0 and (category, name) in (("process", "killed"), ("fxt", "process ends")):
+        if kind == 0 and (category, name) in (("process", "killed"), ("fxt", "process ends"), ("fxt", "recording stops")):
             self.killed.append((thread[0], ns))
         if kind == 0 and (category, name) == ("fxt", "fxt: calls left out"):
             self.left_out.append({key: value for key, _, value in arguments})

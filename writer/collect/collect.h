@@ -25,6 +25,9 @@ enum fxt_ending {
 	FXT_ENDED_NORMALLY,
 	FXT_ENDED_BY_SIGNAL, /* they appear as begun and not ended */
 	FXT_STILL_RUNNING,   /* as ENDED_BY_SIGNAL, and by committed lengths only */
+	/* the recording was stopped: ENDED_BY_SIGNAL for a thread in a wait, which goes on,
+	 * and ENDED_NORMALLY for the others */
+	FXT_WAS_STOPPED,
 };
 
 /* The part of a slot's chunks that was handed out ahead of their buffer
@@ -92,8 +95,8 @@ struct fxt_collector {
 	/* why the last call failed or left something out; NULL = nothing was wrong */
 	const char *reason;
 
-	/* Called for each thread with the number of its calls that a signal left open; or
-	 * NULL. */
+	/* Called for each thread with the number of its calls that a signal or a stop left
+	 * open; or NULL. */
 	void (*left_open)(void *context, uint64_t thread_koid, uint64_t calls);
 	void *left_open_context;
 };

@@ -249,6 +249,18 @@ static uint64_t unfinished_calls_kept(const struct slot_view *slot)
 	return kept ? kept - 1 : 0;
 }
 
+/* What the end means for a thread with these open calls. After a stop, a call ends when
+ * nobody sees it. But a thread that waits may wait for ever, and then its wait is what
+ * matters. */
+static enum fxt_ending unfinished_ending(const struct slot_view *slot, uint64_t open, enum fxt_ending ending)
+{
+	uint64_t newest = open > 0 ? load_relaxed(&slot->frames[open - 1].function) : 0;
+
+	if (ending != FXT_WAS_STOPPED)
+		return ending;
+	return fxt_is_wait(newest) && !fxt_is_span(newest) ? FXT_ENDED_BY_SIGNAL : FXT_ENDED_NORMALLY;
+}
+
 static void unfinished_emit_slot(
         struct fxt_collector *c, const struct slot_view *slot, enum fxt_ending ending, uint64_t now)
 {
@@ -280,6 +292,7 @@ static void unfinished_emit_slot(
 		unfinished_emit_overwritten(c, slot, shown, open, now);
 	uint64_t first_open = kept ? kept + 1 : 0;
 
+	ending = unfinished_ending(slot, open, ending);
 	for (uint64_t i = first_open; i < open; i++)
 		unfinished_emit_open_call(c, slot, &slot->frames[i], ending, now);
 	if (c->left_open && ending == FXT_ENDED_BY_SIGNAL && open > first_open)
