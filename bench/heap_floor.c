@@ -12,7 +12,7 @@
 #include "writer/shared/clock.h"
 
 #define REGION_BYTES     (UINT64_C(24) << 20)
-#define ALLOCATION_WORDS 6
+#define ALLOCATION_WORDS 9
 #define FREE_WORDS       4
 
 extern void *__libc_malloc(size_t size);

@@ -25,7 +25,8 @@ struct agent_heap_thread *agent_heap_threads;
 /* A node; its number is its place plus 1. Nodes are only added. */
 static struct node {
 	uint64_t hash;
-	uint64_t written; /* the generation that has its record, plus 1; 0 = none yet */
+	uint64_t written;  /* the generation that has its record, plus 1; 0 = none yet */
+	uint64_t function; /* its key | the index of its name, as in the function table */
 } * nodes;
 static struct fxt_reserve nodes_reserve;
 static uint64_t nodes_used;
@@ -224,26 +225,32 @@ static bool node_is_written(const struct node *node, uint64_t generation)
 	return load_acquire(&node->written) == generation + 1;
 }
 
-static bool node_write(struct fxt_thread_writer *writer, uint32_t number, uint32_t parent, uint64_t address)
+static uint64_t node_index_of_name(uint64_t address)
+{
+	return address == AGENT_WALK_LEFT_OUT ? agent_heap.elided_name
+	                                      : agent_function_ref(address) & FXT_INDEX_LOCAL;
+}
+
+static bool node_write(struct fxt_thread_writer *writer, struct node *node, uint32_t parent, uint64_t address)
 {
 	struct fxt_engine *e = &agent_engine;
 	const struct fxt_thread_slot *slot = fxt_slot(e, writer->number);
-	uint64_t index = address == AGENT_WALK_LEFT_OUT ? agent_heap.elided_name
-	                                                : agent_function_ref(address) & FXT_INDEX_LOCAL;
-	bool is_local = index == FXT_INDEX_LOCAL;
-	uint32_t module = is_local ? agent_module_at(address) : 0;
 	uint64_t record[NODE_WORDS];
 
 	for (;;) {
-		/* An index of the chunk becomes invalid with the chunk: then the write
-		 * fails, and we ask again. */
+		/* Any index may become invalid before the write, with the chunk or with the
+		 * recording: then the write fails, and we ask again. */
+		uint64_t index = node_index_of_name(address);
+		bool is_local = index == FXT_INDEX_LOCAL;
+
+		store_relaxed(&node->function, fxt_function_key(address) | index);
 		if (is_local)
-			index = fxt_local_index(e, writer, address, module, NODE_WORDS);
+			index = fxt_local_index(e, writer, address, agent_module_at(address), NODE_WORDS);
 		if (!index)
 			return false;
 		record[0] = fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, parent ? NODE_WORDS : 2) |
 		            (uint64_t)slot->thread_index << 16 | index << 24 | (uint64_t)(parent != 0) << 40;
-		record[1] = fxt_heap_path_of_number(number);
+		record[1] = fxt_heap_path_of_number(node_number(node));
 		record[2] = agent_heap.parent_argument;
 		record[3] = fxt_heap_path_of_number(parent);
 		if (fxt_chunk_try_write(e, writer, record, parent ? NODE_WORDS : 2, false))
@@ -267,13 +274,18 @@ static uint32_t callpath_intern(struct fxt_thread_writer *writer, uint32_t paren
 	if (!node)
 		return parent;
 	if (!node_is_written(node, generation)) {
-		if (!node_write(writer, node_number(node), parent, function(address)))
+		if (!node_write(writer, node, parent, function(address)))
 			return parent;
-		/* Release: its record is committed. Pairs with the acquire in
-		 * node_is_written(). */
+		/* Release: its record is committed, and its function stored. Pairs with the
+		 * acquire in node_is_written(). */
 		store_release(&node->written, generation + 1);
 	}
 	return node_number(node);
+}
+
+uint64_t agent_path_function(uint32_t path)
+{
+	return path ? load_relaxed(&nodes[path - 1].function) : 0;
 }
 
 /* ---- paths of open calls ---- */
@@ -297,17 +309,21 @@ uint32_t agent_path_of_calls(struct fxt_thread_writer *writer, uint64_t allocato
 	}
 	if (allocator && fxt_function_is(top->function, allocator) && !is_sentinel(top))
 		frame = --top;
-	while (!is_sentinel(frame) && !(path = agent_path_kept(thread, frame)))
-		frame--;
+	for (; !is_sentinel(frame); frame--) {
+		const struct agent_kept_path *kept = agent_path_place(thread, frame);
+
+		if (kept->start == frame->start && kept->path) {
+			path = kept->path;
+			break;
+		}
+	}
 	for (frame++; frame <= top; frame++) {
 		if (fxt_is_wait(frame->function)) /* a handler interrupted the wait */
 			continue;
-		unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
-
 		path = callpath_intern(writer, path, frame->function >> FXT_FRAME_INDEX_BITS,
 		        callpath_function_itself, generation);
-		thread->kept[at].path = path;
-		thread->kept[at].start = frame->start;
+		*agent_path_place(thread, frame) =
+		        (struct agent_kept_path){frame->start, path, agent_path_name(path)};
 	}
 	return path;
 }

@@ -21,9 +21,10 @@ struct agent_heap_thread {
 	uint64_t generation;  /* of the kept paths */
 	int64_t until_sample; /* bytes */
 	uint64_t random;
-	struct {
+	struct agent_kept_path {
 		uint64_t start; /* of the open call */
 		uint32_t path;  /* its number */
+		uint32_t name;  /* agent_path_name() of that */
 	} kept[AGENT_PATHS_KEPT];
 };
 extern HIDDEN struct agent_heap_thread *agent_heap_threads;
@@ -38,12 +39,24 @@ void agent_paths_forget(void);
  * functions. Under the engine's lock. */
 void agent_paths_retire(uint64_t start, uint64_t end);
 
-/* The path of an open call if it is kept, else 0. */
-static inline uint32_t agent_path_kept(const struct agent_heap_thread *thread, const struct fxt_frame *frame)
-{
-	unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
+/* The innermost function of a path, address << FXT_FRAME_INDEX_BITS | index of its name, as
+ * in the function table; 0 for path 0. The path was found or written by this thread in this
+ * generation. */
+uint64_t agent_path_function(uint32_t path);
 
-	return thread->kept[at].start == frame->start ? thread->kept[at].path : 0;
+/* The index of that function's name if it is valid in all chunks, else 0. */
+static inline uint32_t agent_path_name(uint32_t path)
+{
+	uint64_t index = agent_path_function(path) & FXT_INDEX_LOCAL;
+
+	return index == FXT_INDEX_LOCAL ? 0 : (uint32_t)index;
+}
+
+/* The place for the path of an open call. Its path is there if the start is the same. */
+static inline struct agent_kept_path *agent_path_place(
+        struct agent_heap_thread *thread, const struct fxt_frame *frame)
+{
+	return &thread->kept[(uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT];
 }
 
 /* A node that was dropped with its buffer must be written again, so paths hold for one

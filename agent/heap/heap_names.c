@@ -16,8 +16,9 @@ static uint64_t heap_names_instant(uint16_t category, uint16_t name, uint64_t wo
 
 static void heap_names_make_headers(struct agent_heap *heap)
 {
-	heap->allocate_header =
-	        heap_names_instant(heap->category, heap->allocate_name, AGENT_ALLOCATION_WORDS, 3);
+	heap->object_header = fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, AGENT_OBJECT_WORDS) |
+	                      UINT64_C(2) << 40; /* arguments */
+	heap->allocate_header = heap_names_instant(heap->category, heap->allocate_name, AGENT_FREE_WORDS, 1);
 	heap->free_header = heap_names_instant(heap->category, heap->free_name, AGENT_FREE_WORDS, 1);
 	heap->size_argument = agent_argument_header(FXT_ARGUMENT_UINT32, 1, heap->size_name);
 }
@@ -41,7 +42,7 @@ static bool heap_names_announce(struct agent_heap *heap)
 	if (!path || !pointer || !parent || !heap->category || !heap->allocate_name || !heap->free_name ||
 	        !heap->size_name || !heap->elided_name)
 		return false;
-	heap->path_argument = agent_argument_header(FXT_ARGUMENT_UINT32, 1, path);
+	heap->path_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, path);
 	heap->pointer_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, pointer);
 	heap->parent_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, parent);
 	heap_names_make_headers(heap);

@@ -9,18 +9,20 @@
 #include "agent/hook/claim.h"
 #include "heap_names.h"
 #include "agent/process/helper.h"
+#include "agent/process/modules.h"
 #include "sample.h"
 #include "agent/hook/shadow.h"
 #include "agent/hook/thunks.h"
 #include "agent/hook/stacks.h"
 #include "unwind.h"
+#include "writer/engine/local_names.h"
 #include "writer/format/encode.h"
 
 /* agent_write_allocation() for a size that takes a word of its own. */
 static COLD bool heap_record_write_huge(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, uint64_t path, enum fxt_clock_kind clock)
+        const void *pointer, size_t size, uint64_t path, uint64_t name, enum fxt_clock_kind clock)
 {
-	return agent_write_allocation_of(writer, slot, pointer, size, path, clock, true);
+	return agent_write_allocation_of(writer, slot, pointer, size, path, name, clock, true);
 }
 
 /* Counts an event of a thread without a writer, or of a time when nothing is recorded, in
@@ -96,25 +98,42 @@ static bool heap_record_may(struct fxt_thread_writer *writer)
 	return true;
 }
 
-/* Writes an allocation at any cost, or counts it as lost. SLOW_PATH. */
-static void heap_record_write(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, uint32_t path)
+/* The index of the name of a path's innermost function for the next record, 0 if it is not
+ * known. An index of the chunk becomes invalid with the chunk. */
+static uint64_t heap_record_name(struct fxt_thread_writer *writer, uint32_t path)
 {
-	for (;;) {
+	uint64_t function = agent_path_function(path), address = function >> FXT_FRAME_INDEX_BITS;
+
+	return (function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL
+	               ? fxt_local_index(&agent_engine, writer, address, agent_module_at(address),
+	                         AGENT_ALLOCATION_WORDS + 1)
+	               : agent_path_name(path);
+}
+
+/* Writes an allocation at any cost, or counts it as lost. False: the path's generation is
+ * over, and nothing is done yet. SLOW_PATH. */
+static bool heap_record_write(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, uint32_t path, uint64_t generation)
+{
+	while (agent_paths_generation() == generation) {
+		uint64_t name = heap_record_name(writer, path);
 		bool is_written = (size >> 32 ? heap_record_write_huge : agent_write_allocation)(
-		        writer, slot, pointer, size, path, agent_engine.clock);
+		        writer, slot, pointer, size, path, name, agent_engine.clock);
 
 		store_release(&writer->busy, FXT_SLOW_PATH);
 		if (is_written)
-			return;
-		if (!fxt_chunk_reserve(&agent_engine, writer, AGENT_ALLOCATION_WORDS + 1))
-			break;
+			return true;
+		if (!fxt_chunk_reserve(&agent_engine, writer, AGENT_ALLOCATION_WORDS + 1)) {
+			heap_record_lose(
+			        writer, agent_instant_ticks(writer, fxt_clock_ticks(agent_engine.clock)));
+			return true;
+		}
 	}
-	heap_record_lose(writer, agent_instant_ticks(writer, fxt_clock_ticks(agent_engine.clock)));
+	return false;
 }
 
 /* Writes the allocation and the nodes of its path in one generation: a later generation
- * would drop the nodes first. */
+ * would drop the nodes first, and may give their names other indices. */
 static void heap_record_write_with_path(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, const struct agent_walk *walk, const void *caller)
 {
@@ -132,8 +151,7 @@ static void heap_record_write_with_path(struct fxt_thread_writer *writer, struct
 		if (walk && walk->count)
 			path = agent_path_of_walk(writer, path, walk);
 		if (!is_recorded)
-			heap_record_write(writer, slot, pointer, size, path);
-		is_recorded = true;
+			is_recorded = heap_record_write(writer, slot, pointer, size, path, generation);
 	} while (agent_paths_generation() != generation);
 }
 
@@ -177,13 +195,14 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(struct fxt_th
         void *pointer, size_t size, size_t usable, const void *caller, bool is_of_library)
 {
 	struct agent_walk walk;
-	uint32_t path;
+	uint32_t path, name;
 
 	heap_record_walk(caller, is_of_library, &walk);
 	path = is_of_library ? 0 : agent_path_of_known_walk(&walk);
-	if (likely(path && writer->heap_track && !(size >> 32))) {
+	name = agent_path_name(path);
+	if (likely(name && writer->heap_track && !(size >> 32))) {
 		if (likely(agent_write_allocation(writer, fxt_slot(&agent_engine, writer->number), pointer,
-		            size, path, agent_engine.clock))) {
+		            size, path, name, agent_engine.clock))) {
 			agent_count(writer, (int64_t)usable, 1);
 			agent_heap_leave(writer);
 			return pointer;

@@ -16,8 +16,10 @@
 
 /* Header, time, pointer's header and value. */
 #define AGENT_FREE_WORDS 4
-/* Path and size; one more for a size of 4 GiB or more. */
-#define AGENT_ALLOCATION_WORDS (AGENT_FREE_WORDS + 2)
+/* The block's object: header, pointer, size, path's header and value. */
+#define AGENT_OBJECT_WORDS 5
+/* The object and an instant; one more for a size of 4 GiB or more. */
+#define AGENT_ALLOCATION_WORDS (AGENT_OBJECT_WORDS + AGENT_FREE_WORDS)
 
 static inline uint64_t agent_argument_header(enum fxt_argument_type type, uint64_t words, uint16_t name)
 {
@@ -62,34 +64,42 @@ static inline void agent_put_instant(uint64_t *at, uint64_t header, const struct
 	at[3] = (uint64_t)(uintptr_t)pointer;
 }
 
-/* `is_huge`: the size takes a word of its own. */
+/*
+ * Writes the object of a block, and the instant of its allocation directly behind it: a
+ * collector never takes the one without the other, so readers find them side by side. The
+ * object's process is that of the heap track. `name`: index of the function's name, 0 = not
+ * known. `is_huge`: the size takes a word of its own.
+ */
 static inline __attribute__((always_inline)) bool agent_write_allocation_of(struct fxt_thread_writer *writer,
-        struct fxt_thread_slot *slot, const void *pointer, size_t size, uint64_t path,
+        struct fxt_thread_slot *slot, const void *pointer, size_t size, uint64_t path, uint64_t name,
         enum fxt_clock_kind clock, bool is_huge)
 {
 	const uint64_t words = AGENT_ALLOCATION_WORDS + is_huge;
-	uint64_t *position;
+	uint64_t *position, *at;
 
 	if (unlikely(!agent_begin_write(writer, slot, words, &position)))
 		return false;
-	agent_put_instant(position, agent_heap.allocate_header + ((uint64_t)is_huge << 4), writer,
-	        agent_instant_ticks(writer, fxt_clock_ticks(clock)), pointer);
-	position[AGENT_FREE_WORDS] = agent_heap.path_argument | path << 32;
+	at = position;
+	*at++ = (agent_heap.object_header + ((uint64_t)is_huge << 4)) | writer->heap_track >> 8 | name << 24;
+	*at++ = (uint64_t)(uintptr_t)pointer;
 	if (is_huge) {
-		position[AGENT_FREE_WORDS + 1] =
-		        agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
-		position[AGENT_FREE_WORDS + 2] = size;
+		*at++ = agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
+		*at++ = size;
 	} else {
-		position[AGENT_FREE_WORDS + 1] = agent_heap.size_argument | (uint64_t)size << 32;
+		*at++ = agent_heap.size_argument | (uint64_t)size << 32;
 	}
+	*at++ = agent_heap.path_argument;
+	*at++ = fxt_heap_path_of_number(path);
+	agent_put_instant(at, agent_heap.allocate_header, writer,
+	        agent_instant_ticks(writer, fxt_clock_ticks(clock)), pointer);
 	agent_end_write(writer, slot, position, words);
 	return true;
 }
 
 static inline bool agent_write_allocation(struct fxt_thread_writer *writer, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, uint64_t path, enum fxt_clock_kind clock)
+        const void *pointer, size_t size, uint64_t path, uint64_t name, enum fxt_clock_kind clock)
 {
-	return agent_write_allocation_of(writer, slot, pointer, size, path, clock, false);
+	return agent_write_allocation_of(writer, slot, pointer, size, path, name, clock, false);
 }
 
 static inline bool agent_write_free(
@@ -145,12 +155,15 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 	            !writer || size >> 32 || load_foldable(&writer->busy) != FXT_IDLE || !writer->heap_track))
 		return false;
 	struct fxt_thread_slot *slot = agent_self.slot;
-	const struct agent_heap_thread *thread = &agent_heap_threads[writer->number];
-	uint32_t path = agent_path_kept(thread, slot_top(slot) - 1);
+	struct agent_heap_thread *thread = &agent_heap_threads[writer->number];
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+	const struct agent_kept_path *kept = agent_path_place(thread, frame);
 
-	if (unlikely(!path || thread->generation != agent_paths_generation()))
+	if (unlikely(kept->start != frame->start || !kept->name ||
+	             thread->generation != agent_paths_generation()))
 		return false;
-	if (unlikely(!agent_write_allocation(writer, slot, pointer, size, path, FXT_CLOCK_COUNTER))) {
+	if (unlikely(!agent_write_allocation(
+	            writer, slot, pointer, size, kept->path, kept->name, FXT_CLOCK_COUNTER))) {
 		agent_heap_leave(writer);
 		return false;
 	}

@@ -10,7 +10,7 @@
  * a sum that does not contain it. */
 #define AGENT_HEAP_STOPPED (FXT_HEAP_COUNTERS + 1)
 
-/* Headers of records and arguments, without the thread's index. */
+/* Headers of records and arguments, without the indices of the thread and the function. */
 struct agent_heap {
 	/* enum fxt_heap_mode, or AGENT_HEAP_STOPPED; FXT_HEAP_OFF before the engine is
 	 * there, at the end, and while nothing is recorded if the live blocks are unknown
@@ -21,7 +21,7 @@ struct agent_heap {
 	uint32_t wanted_mode;
 	uint32_t is_fast; /* 1: the fast path is tried (heap_record.h) */
 	uint32_t stacks;  /* enum fxt_heap_stacks */
-	uint64_t allocate_header, free_header;
+	uint64_t object_header, allocate_header, free_header;
 	uint64_t size_argument, path_argument, pointer_argument, parent_argument;
 	uint64_t sample_bytes;
 	uint16_t size_name, category, allocate_name, free_name, elided_name;

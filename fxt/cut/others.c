@@ -67,8 +67,7 @@ static void others_on_loss(struct others *s, const struct fxt_view *view, bool i
 	s->losses[s->tables.provider->number].kept += is_kept;
 }
 
-/* Decides on a heap event. In older traces an allocation's object stands directly before
- * it. */
+/* Decides on a heap event. The object of an allocated block stands directly before it. */
 static bool others_heap(struct others *s, const struct fxt_view *view, uint64_t offset, uint64_t process)
 {
 	struct fxt_tables *t = &s->tables;
@@ -226,15 +225,14 @@ static bool others_any(struct others *s, const struct fxt_record *r)
 	return any.is_kept;
 }
 
-/* Decides on an object. Objects of a heap, which some older traces have, have a path and
- * are kept with their allocation. Places of functions and nodes of call paths are
- * written when a kept record needs them. */
+/* Decides on an object. Blocks of a heap are kept with their allocation, and with events
+ * that point to them. Places of functions and nodes of call paths are written when a kept
+ * record needs them. */
 static bool others_object(struct others *s, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_tables *t = &s->tables;
-	struct fxt_argument path;
 
-	if (fxt_tables_argument(t, view, "path", &path)) {
+	if (fxt_tables_is_block(t, view)) {
 		s->object_offset = r->offset;
 		s->object_pointer = view->userspace_object.pointer;
 		return false;
@@ -273,7 +271,7 @@ static void others_keep_pointees(
 	while (fxt_next_argument(&arguments, &argument)) {
 		const struct fxt_label *label =
 		        argument.type == FXT_ARGUMENT_POINTER
-		                ? fxt_labels_find(&s->tables.labels, process, argument.value.word)
+		                ? fxt_labels_find_pointer(&s->tables.labels, process, argument.value.word)
 		                : NULL;
 
 		if (!label || fxt_keep_has(s->k, label->offset / 8))

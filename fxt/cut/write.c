@@ -30,7 +30,7 @@ static void cut_put_words(struct cut *c, const uint64_t *words, size_t count)
 	fxt_sections_put(&c->needs.sections, c->needs.sections.tables.provider, words, count);
 }
 
-/* In older traces an allocation's object must stand directly before its event. Therefore
+/* The object of an allocated block must stand directly before the event. Therefore
  * everything that the event needs is written before both. */
 static void cut_put_object(struct cut *c)
 {

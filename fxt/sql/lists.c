@@ -329,7 +329,7 @@ static void list_label_value(sqlite3_context *context, struct fxt_sql_trace *tra
 	} else if (!is_kernel && column == LABEL_PID) {
 		list_integer(context, label->process);
 	} else if (!is_kernel && column == LABEL_ADDRESS) {
-		snprintf(address, sizeof(address), "0x%" PRIx64, label->value);
+		snprintf(address, sizeof(address), "0x%" PRIx64, label->value & ~FXT_LABEL_BLOCK);
 		sqlite3_result_text(context, address, -1, SQLITE_TRANSIENT);
 	}
 }

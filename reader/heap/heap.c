@@ -119,8 +119,8 @@ static void heap_read_node(struct fxt_heap *h, const struct fxt_view *view)
 	h->nodes[node].name = fxt_tables_string(&h->tables, view->userspace_object.name);
 }
 
-/* Gets an argument of an allocation. In older traces an object with the path stands
- * directly before the instant; in yet older ones it has the size too. */
+/* Gets an argument of an allocation. The object directly before the instant has it; in
+ * older traces the instant has the size, or both. */
 static bool heap_block_argument(struct fxt_heap *h, const struct fxt_view *view, uint64_t pointer,
         const char *name, struct fxt_argument *argument)
 {
@@ -275,23 +275,32 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 
 /* ---- records in the form that the agent gives them (agent/heap/heap_record.h) ----
  *
- * Half of a trace with a heap, or more, is of this form: instants with a pointer, and of an
- * allocation its path and size. They need not be taken apart as others are, which costs
- * three times as much. */
+ * Half of a trace with a heap, or more, is of this form: instants with a pointer, and the
+ * object of the block before that of an allocation. They need not be taken apart as others
+ * are, which costs three times as much. */
 
 enum {
-	FREE_WORDS = 4,       /* header, time, pointer's header and value */
-	ALLOCATION_WORDS = 6, /* the same, path, and size */
+	OBJECT_WORDS = 5,  /* header, pointer, size, path's header and value */
+	INSTANT_WORDS = 4, /* header, time, pointer's header and value */
+	WHOLE_WORDS = 6,   /* the same, path, and size: an allocation in older traces */
 	ARGUMENT_MASK = 0xffff,
 };
+
+static bool heap_is_plain_object(const uint64_t *words)
+{
+	return fxt_record_type(words[0]) == FXT_RECORD_USERSPACE_OBJECT &&
+	       fxt_record_words(words[0]) == OBJECT_WORDS && fxt_field(words[0], 16, 8) != 0 &&
+	       !(words[0] >> 24 & FXT_STRING_INLINE_BIT) && fxt_field(words[0], 40, 4) == 2 &&
+	       !(words[1] >> 63);
+}
 
 static bool heap_is_plain_instant(uint64_t header)
 {
 	uint64_t words = fxt_record_words(header);
 
 	return fxt_record_type(header) == FXT_RECORD_EVENT && fxt_field(header, 16, 4) == FXT_EVENT_INSTANT &&
-	       (words == FREE_WORDS || words == ALLOCATION_WORDS) &&
-	       fxt_field(header, 20, 4) == words - FREE_WORDS + 1 && fxt_field(header, 24, 8) != 0 &&
+	       (words == INSTANT_WORDS || words == WHOLE_WORDS) &&
+	       fxt_field(header, 20, 4) == words - INSTANT_WORDS + 1 && fxt_field(header, 24, 8) != 0 &&
 	       !((header >> 32 | header >> 48) & FXT_STRING_INLINE_BIT);
 }
 
@@ -306,20 +315,36 @@ static bool heap_is_argument(
 	       fxt_provider_string(h->tables.provider, index) == name;
 }
 
-/* Reads an event of that form. Returns false, without any effect, if it has another
- * form. */
-static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
+/* Reads the size of an allocation, and the id of its path, if they have that form. */
+static bool heap_read_plain_block(const struct fxt_heap *h, const uint64_t *words, const uint64_t *object,
+        uint64_t *size, uint64_t *path)
+{
+	bool is_whole = fxt_record_words(words[0]) == WHOLE_WORDS;
+
+	if (is_whole ? !heap_is_argument(h, words[4], FXT_ARGUMENT_UINT32, 1, h->path) ||
+	                        !heap_is_argument(h, words[5], FXT_ARGUMENT_UINT32, 1, h->size)
+	             : !object || object[1] != words[3] ||
+	                        !heap_is_argument(h, object[2], FXT_ARGUMENT_UINT32, 1, h->size) ||
+	                        !heap_is_argument(h, object[3], FXT_ARGUMENT_POINTER, 2, h->path))
+		return false;
+	*size = (is_whole ? words[5] : object[2]) >> 32;
+	*path = is_whole ? fxt_heap_path_of_number(words[4] >> 32) : object[4];
+	return true;
+}
+
+/* Reads an event of that form; `object` is the record before it, or NULL. Returns false,
+ * without any effect, if it has another form. */
+static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words, const uint64_t *object)
 {
 	const struct fxt_provider_tables *provider = h->tables.provider;
 	uint32_t name = fxt_provider_string(provider, (uint16_t)(words[0] >> 48));
-	bool is_free = fxt_record_words(words[0]) == FREE_WORDS;
+	bool is_free = name == h->free && fxt_record_words(words[0]) == INSTANT_WORDS;
+	uint64_t size = 0, path = 0;
 
 	if (fxt_provider_string(provider, (uint16_t)(words[0] >> 32)) != h->category ||
-	        name != (is_free ? h->free : h->allocate) ||
-	        !heap_is_argument(h, words[2], FXT_ARGUMENT_POINTER, 2, h->pointer))
-		return false;
-	if (!is_free && (!heap_is_argument(h, words[4], FXT_ARGUMENT_UINT32, 1, h->path) ||
-	                        !heap_is_argument(h, words[5], FXT_ARGUMENT_UINT32, 1, h->size)))
+	        (!is_free && name != h->allocate) ||
+	        !heap_is_argument(h, words[2], FXT_ARGUMENT_POINTER, 2, h->pointer) ||
+	        (!is_free && !heap_read_plain_block(h, words, object, &size, &path)))
 		return false;
 	uint32_t thread = fxt_provider_thread(provider, (uint8_t)(words[0] >> 24));
 	struct fxt_heap_event event = {.ns = fxt_provider_ns(provider, words[1]),
@@ -329,12 +354,34 @@ static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
 	        .kind = is_free ? FXT_HEAP_FREE : FXT_HEAP_ALLOCATION};
 
 	if (!is_free) {
-		event.size = words[5] >> 32;
-		event.node = heap_path_node(h, event.process, fxt_heap_path_of_number(words[4] >> 32));
+		event.size = size;
+		event.node = heap_path_node(h, event.process, path);
 	}
 	heap_note_start(h, words[1]);
 	fxt_heap_take(h, &event);
 	return true;
+}
+
+/* Reads a record of that form. Returns false if it has another form, and then takes the
+ * object before it apart. */
+static bool heap_read_plain(struct fxt_heap *h, const struct fxt_record *r)
+{
+	const uint64_t *object = h->object;
+
+	h->object = NULL;
+	if (heap_is_plain_object(r->words)) {
+		h->object = r->words;
+		return true;
+	}
+	if (heap_is_plain_instant(r->words[0]) && heap_read_plain_event(h, r->words, object)) {
+		h->pending.type = FXT_RECORD_EVENT;
+		return true;
+	}
+	if (object && fxt_decode(&(struct fxt_record){.words = object, .size = OBJECT_WORDS}, &h->pending)) {
+		h->pending.type = FXT_RECORD_EVENT;
+		h->malformed++;
+	}
+	return false;
 }
 
 /* ---- the archive ---- */
@@ -373,7 +420,7 @@ static void heap_read(struct fxt_heap *h)
 			h->tables.provider->has_slices = true;
 			continue;
 		}
-		if (heap_is_plain_instant(r.words[0]) && heap_read_plain_event(h, r.words))
+		if (heap_read_plain(h, &r))
 			continue;
 		if (fxt_decode(&r, &view) != NULL) {
 			h->malformed++;

@@ -1,8 +1,8 @@
 /*
  * The heap of a trace: every block from its allocation to its free, the tree of call paths
  * that allocated blocks, and the live blocks over time. It is built from the agent's
- * records (agent/heap/heap.h): userspace objects for the nodes of paths, and instants of
- * category "heap" named "allocate" and "free" that carry a pointer.
+ * records (agent/heap/heap.h): userspace objects for blocks and for the nodes of paths, and
+ * instants of category "heap" named "allocate" and "free" that carry a pointer.
  *
  * Each image of a process has a heap of its own. If blocks were sampled, every number here
  * is an estimate: a block stands for as many as its chance to be sampled implies. Bytes are
@@ -128,8 +128,8 @@ struct fxt_heap_block {
 	double weight; /* the number of blocks it stands for */
 };
 
-/* The id of the node that a "path" argument means. It is a number; in older traces it is
- * the id of an object. */
+/* The id of the node that a "path" argument means. It points to the node's object; in older
+ * traces it is a number. */
 static inline uint64_t fxt_heap_path_id(const struct fxt_argument *path)
 {
 	return path->type == FXT_ARGUMENT_UINT32 ? fxt_heap_path_of_number(path->value.word)
@@ -163,8 +163,10 @@ struct fxt_heap {
 	uint32_t process_latest; /* the latest one found */
 	uint64_t start_ticks;    /* the earliest time of a provider */
 	uint32_t start_provider;
-	struct fxt_view pending;           /* the previous record, except records in the agent's own
-	                            plain form */
+	/* the previous record, except records in the agent's own plain form; if that was an
+	 * object of a block, `object` is it, else NULL */
+	struct fxt_view pending;
+	const uint64_t *object;
 	bool was_begun, has_counters_only; /* what was recorded, by the trace's own word */
 	uint32_t category, allocate, free, recorded, tracer;
 	uint32_t pointer, size, path; /* names of arguments */

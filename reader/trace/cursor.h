@@ -199,6 +199,19 @@ const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view);
  */
 bool fxt_next_argument(struct fxt_arguments *arguments, struct fxt_argument *argument);
 
+/* True if a text is among the arguments. Objects without one, such as the many blocks of a
+ * heap, describe no function. */
+static inline bool fxt_view_has_text(const struct fxt_view *view)
+{
+	struct fxt_arguments arguments = view->arguments;
+	struct fxt_argument argument;
+
+	while (fxt_next_argument(&arguments, &argument))
+		if (argument.type == FXT_ARGUMENT_STRING)
+			return true;
+	return false;
+}
+
 /* The text of an inline string; nothing for other references. */
 static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 {

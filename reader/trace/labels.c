@@ -47,6 +47,15 @@ const struct fxt_label *fxt_labels_find(const struct fxt_labels *labels, uint64_
 	return labels_find(labels, process, value);
 }
 
+const struct fxt_label *fxt_labels_find_pointer(
+        const struct fxt_labels *labels, uint64_t process, uint64_t pointer)
+{
+	const struct fxt_label *other = labels_find(labels, process, pointer),
+	                       *block = labels_find(labels, process, pointer | FXT_LABEL_BLOCK);
+
+	return block && (!other || block->offset > other->offset) ? block : other;
+}
+
 void fxt_labels_free(struct fxt_labels *labels)
 {
 	free(labels->items);

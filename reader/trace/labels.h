@@ -5,7 +5,8 @@
  * the arguments behind it, and is_changed notes that.
  *
  * Two kinds of userspace objects are left out: nodes of call paths, whose pointers have the
- * highest bit set (heap.h), and objects without a name.
+ * highest bit set (heap.h), and objects without a name. Blocks of the heap are kept apart
+ * from other objects, because a lock may be at the address of the block that it is in.
  */
 #ifndef FXT_READER_LABELS_H
 #define FXT_READER_LABELS_H
@@ -25,6 +26,9 @@ struct fxt_label {
 
 #define FXT_LABEL_KERNEL UINT64_MAX
 
+/* Set in `value` for a block of the heap. */
+#define FXT_LABEL_BLOCK (UINT64_C(1) << 63)
+
 /* The name of the argument that holds another one's label, such as "self_label". */
 struct fxt_label_key {
 	char text[128]; /* a longer name is cut */
@@ -43,6 +47,11 @@ void fxt_labels_put(struct fxt_labels *labels, const struct fxt_label *label);
 
 /* NULL if no record described the object. */
 const struct fxt_label *fxt_labels_find(const struct fxt_labels *labels, uint64_t process, uint64_t value);
+
+/* The same for a pointer, which may mean a block and another object: the one that was
+ * described later. */
+const struct fxt_label *fxt_labels_find_pointer(
+        const struct fxt_labels *labels, uint64_t process, uint64_t pointer);
 
 void fxt_labels_free(struct fxt_labels *labels);
 

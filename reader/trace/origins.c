@@ -37,6 +37,9 @@ static void origins_put(struct fxt_origins *origins, const struct fxt_origin *or
 void fxt_origins_add(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_argument line, offset;
+
+	if (!fxt_view_has_text(view))
+		return;
 	struct fxt_origin origin = {
 	        .name = fxt_tables_described(t, view),
 	        .module = origins_string_argument(t, view, "module"),

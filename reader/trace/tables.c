@@ -359,8 +359,8 @@ static bool tables_read_identity(
 {
 	struct fxt_argument module, offset;
 
-	if (view->userspace_object.pointer >> 63 || !fxt_tables_argument(t, view, "module", &module) ||
-	        module.type != FXT_ARGUMENT_STRING)
+	if (view->userspace_object.pointer >> 63 || !fxt_view_has_text(view) ||
+	        !fxt_tables_argument(t, view, "module", &module) || module.type != FXT_ARGUMENT_STRING)
 		return false;
 	*identity = (struct fxt_identity){.name = fxt_tables_string(t, view->userspace_object.name),
 	        .module = fxt_tables_string(t, module.value.string)};
@@ -638,6 +638,14 @@ uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type
 	return object ? object->name : FXT_NOTHING;
 }
 
+bool fxt_tables_is_block(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_argument path;
+
+	return !fxt_view_has_text(view) && fxt_tables_argument(t, view, "path", &path) &&
+	       path.type == FXT_ARGUMENT_POINTER && (path.value.word == 0 || path.value.word >> 63);
+}
+
 static void tables_apply_label(struct fxt_tables *t, const struct fxt_view *view)
 {
 	struct fxt_label label = {.offset = t->offset};
@@ -652,7 +660,8 @@ static void tables_apply_label(struct fxt_tables *t, const struct fxt_view *view
 		uint32_t thread = process.ref ? fxt_provider_thread(t->provider, process.ref) : FXT_NOTHING;
 
 		label.process = process.ref ? t->threads[thread].process : process.process;
-		label.value = view->userspace_object.pointer;
+		label.value =
+		        view->userspace_object.pointer | (fxt_tables_is_block(t, view) ? FXT_LABEL_BLOCK : 0);
 		label.name = fxt_tables_described(t, view);
 	}
 	if (label.name != FXT_NOTHING && label.name != FXT_EMPTY)
@@ -664,8 +673,13 @@ struct fxt_span fxt_tables_label(
 {
 	const struct fxt_label *label = NULL;
 
-	if (argument->type == FXT_ARGUMENT_POINTER)
-		label = fxt_labels_find(&t->labels, process, argument->value.word);
+	/* A view knows no order, but the block around a lock is there before the lock. */
+	if (argument->type == FXT_ARGUMENT_POINTER && t->viewed)
+		label = fxt_labels_find(&t->labels, process, argument->value.word)
+		                ?: fxt_labels_find(
+		                           &t->labels, process, argument->value.word | FXT_LABEL_BLOCK);
+	else if (argument->type == FXT_ARGUMENT_POINTER)
+		label = fxt_labels_find_pointer(&t->labels, process, argument->value.word);
 	else if (argument->type == FXT_ARGUMENT_KOID)
 		label = fxt_labels_find(&t->labels, FXT_LABEL_KERNEL, argument->value.word);
 	if (!label || (t->viewed && label->is_changed))

@@ -258,6 +258,9 @@ static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_s
 bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);
 
+/* True if a userspace object is a block of the heap: it has the path that allocated it. */
+bool fxt_tables_is_block(struct fxt_tables *t, const struct fxt_view *view);
+
 /*
  * The name of the object that a pointer or koid argument means, for a record of this
  * process; no bytes if no record described it. A view of the tables knows the names that

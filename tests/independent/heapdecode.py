@@ -13,6 +13,8 @@ shares nothing with the writer or the reader of this project.
     heapdecode.py curve TRACE      bytes and blocks that live, at each moment at which that changes
     heapdecode.py sums TRACE       time in ns and value of each series of all counters, by time and value
     heapdecode.py live TRACE       process, live bytes and objects of each process's last counters, and the least of each
+    heapdecode.py objects TRACE    of each allocation and free: name, size, path, and the bytes of its records; all but the last
+                                   as the object says that its pointer leads to, "?" if there is none
     heapdecode.py sampled TRACE    blocks and bytes allocated, estimated from the sizes of those sampled
     heapdecode.py profiles TRACE   the heap profiles embedded for the Perfetto UI: process, heap, time, path, live bytes, blocks
 
@@ -44,6 +46,7 @@ class Heap:
             self.data = file.read()
         self.words = struct.unpack(f"<{len(self.data) // 8}Q", self.data[:len(self.data) // 8 * 8])
         self.nodes, self.events, self.counters, self.packets, self.sample_bytes = {}, [], [], b"", {}
+        self.objects, self.pointed = {}, []
         providers, provider, at, pending = {}, Provider(), 0, None
         while at < len(self.words):
             header = self.words[at]
@@ -109,6 +112,7 @@ class Heap:
         arguments = self.arguments(header >> 40 & 15)
         if pointer >> 63:
             self.nodes[self.provider, pointer] = name, arguments.get("parent", 0)
+        self.objects[process, pointer] = name, arguments, header >> 4 & 0xFFF
         return process, pointer, name, arguments
 
     def event(self, header, pending):
@@ -121,7 +125,10 @@ class Heap:
         arguments = self.arguments(header >> 20 & 15)
         if name == "recorded":
             self.sample_bytes[process] = arguments.get("sample_bytes", 0)
-        elif name == "allocate":
+        else:
+            self.pointed.append((name, self.provider, process, arguments["pointer"], header >> 4 & 0xFFF,
+                                 self.objects.get((process, arguments["pointer"]))))
+        if name == "allocate":
             if "path" in arguments:
                 path = arguments["path"] and arguments["path"] | 1 << 63
             else:  # in older traces an object has it, or even the size
@@ -191,6 +198,17 @@ def books(heap, functions):
         live = heap.live(own, ns)
         print("checkpoint", number, len(live), sum(block[2] for block in live))
     print("leaked", len(leaked), sum(block[2] for block in leaked))
+
+
+def objects(heap):
+    for name, provider, process, pointer, words, found in heap.pointed:
+        if found:
+            function, arguments, own = found
+            path, words = arguments["path"], words + (own if name == "allocate" else 0)
+            assert not path or heap.objects[process, path][0] == function, "a path that leads to another function"
+            print(name, function, arguments["size"], heap.path((provider, path)), 8 * words, sep="\t")
+        else:
+            print(name, "?", "?", "?", 8 * words, sep="\t")
 
 
 def peak(heap):
@@ -348,7 +366,8 @@ def main():
         elif command == "books":
             books(heap, sys.argv[3:])
         else:
-            {"peak": peak, "counters": counters, "curve": curve, "live": live, "sums": sums, "sampled": sampled, "profiles": profiles}[command](heap)
+            {"peak": peak, "counters": counters, "curve": curve, "live": live, "sums": sums, "sampled": sampled, "objects": objects,
+             "profiles": profiles}[command](heap)
 
 
 main()

@@ -641,6 +641,43 @@ static void overwritten_without_room(void **state)
 	}
 }
 
+/* ---- records that belong side by side ---- */
+
+static int no_object_is_last(void *context, const void *records, uint64_t bytes)
+{
+	const uint64_t *record = records, *end = record + bytes / 8, *last = record;
+
+	for (; record < end; record += record[0] >> 4 & 0xfff)
+		last = record;
+	assert_int_not_equal(last[0] & 15, FXT_RECORD_USERSPACE_OBJECT);
+	*(uint64_t *)context += bytes;
+	return 0;
+}
+
+/* An allocation is a userspace object and an instant: they are handed out together,
+ * wherever the copy's memory ends. */
+static void allocations_stay_whole(void **state)
+{
+	uint64_t object[9] = {FXT_RECORD_USERSPACE_OBJECT | 5 << 4, [5] = FXT_RECORD_EVENT | 4 << 4};
+	uint64_t call[3] = {FXT_RECORD_EVENT | 3 << 4}, taken = 0, given = 0;
+	struct fxt_copy copy = {.emit = no_object_is_last, .context = &taken};
+
+	(void)state;
+	assert_int_equal(fxt_copy_open(&copy), 0);
+	for (int i = 0; i < 300000; i++) {
+		fxt_copy_append(&copy, object, sizeof(object));
+		given += sizeof(object);
+		if (i % 7 == 0) {
+			fxt_copy_append(&copy, call, sizeof(call));
+			given += sizeof(call);
+		}
+	}
+	assert_int_equal(fxt_copy_flush(&copy), 0);
+	assert_null(copy.reason);
+	assert_int_equal(taken, given);
+	fxt_copy_close(&copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -661,6 +698,7 @@ int main(void)
 	        cmocka_unit_test(recorded_but_still_open),
 	        cmocka_unit_test(mutations),
 	        cmocka_unit_test(overwritten_without_room),
+	        cmocka_unit_test(allocations_stay_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

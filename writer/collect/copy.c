@@ -114,7 +114,7 @@ static const uint64_t *copy_skip_calls(
 static bool copy_check(struct fxt_copy *copy, uint64_t end)
 {
 	const uint64_t *memory = (const uint64_t *)copy->memory, *last = memory + end / 8;
-	const uint64_t *record = memory + copy->checked / 8;
+	const uint64_t *record = memory + copy->checked / 8, *object = NULL;
 	bool is_good = true;
 
 	while (record < last) {
@@ -154,9 +154,14 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		} else {
 			copy->has_others = true;
 		}
+		if (type == FXT_RECORD_USERSPACE_OBJECT)
+			object = record;
 		record += words;
 	}
 	copy->checked = (uint64_t)((const uint8_t *)record - copy->memory);
+	copy->last_object = object && object + fxt_record_words(*object) == record
+	                            ? (uint64_t)((const uint8_t *)object - copy->memory)
+	                            : copy->checked;
 	return is_good;
 }
 
@@ -186,12 +191,16 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 		copied += step;
 		is_good = copy_check(copy, copied);
 		if (copied == FXT_COPY_BYTES) {
-			uint64_t end = copy->checked;
+			/* An object at the end waits for the record behind it. One that fills
+			 * the memory is handed out alone: there is no room to wait. */
+			uint64_t end = copy->last_object ? copy->last_object : copy->checked;
 
 			copy_hand_out(copy, end);
+			copy->has_others = end < copy->checked;
 			copied -= end;
 			memmove(copy->memory, copy->memory + end, copied);
-			copy->handed = copy->checked = 0;
+			copy->checked -= end;
+			copy->handed = 0;
 		}
 	}
 	if (is_good && copied != copy->checked && !copy->error)

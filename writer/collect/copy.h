@@ -45,6 +45,8 @@ struct fxt_copy {
 	bool is_stale;
 	uint8_t *memory; /* mapped by fxt_copy_open(); NULL = closed */
 	uint64_t handed, checked;
+	/* the place of the last checked record, if it is a userspace object; else `checked` */
+	uint64_t last_object;
 	/* the checked records not handed out yet include some that are no plain calls */
 	bool has_others;
 	uint64_t events; /* total of event records handed out so far */
@@ -59,9 +61,13 @@ struct fxt_copy {
 /* Maps the memory unless it is there, and forgets reason and error. Returns 0 or ENOMEM. */
 int fxt_copy_open(struct fxt_copy *copy);
 
-/* Takes the records in [data, data + bytes), except metadata records, which only a manager
+/*
+ * Takes the records in [data, data + bytes), except metadata records, which only a manager
  * may write. Stops at the first that is not well framed, and at one larger than the memory.
- * May hand them out later. */
+ * May hand them out later. A userspace object is handed out with the record behind it: an
+ * allocation is these two records, and readers find them side by side in one file, whatever
+ * the manager writes between two calls of emit.
+ */
 void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes);
 
 /* The same, but takes only the registrations of strings and threads that hold in one chunk
