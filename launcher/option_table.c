@@ -256,13 +256,15 @@ static const char *option_argument_list(struct fxt_options *o, const char *value
 	return wrong;
 }
 
-static const char *option_process(const char *value, uint64_t *pid)
+static const char *option_attach(struct fxt_options *o, const char *value)
 {
 	char *end;
+	unsigned long pid = strtoul(value, &end, 10);
 
-	*pid = strtoul(value, &end, 10);
-	return *value >= '1' && *value <= '9' && !*end && *pid <= INT_MAX ? NULL
-	                                                                  : "must be the number of a process";
+	o->attach = value;
+	return (*end ? !strchr(value, '/') : *value >= '1' && *value <= '9' && pid <= INT_MAX)
+	               ? NULL
+	               : "must be the number of a process, or the name of a systemd unit";
 }
 
 static const char *option_args(struct fxt_options *o, const char *value)
@@ -816,11 +818,10 @@ const struct fxt_option fxt_option_table[] = {
                 "ends]",
                 .number = fxt_value_time, .member = offsetof(struct fxt_options, duration_ns),
                 .is_for_command_line = true, .takers = FXTCTL_RECORD},
-        {"attach", "PID",
-                "record a process that runs already, and its descendants, instead of a program; it goes on "
-                "when the session ends",
-                .number = option_process, .member = offsetof(struct fxt_options, attach),
-                .is_for_command_line = true},
+        {"attach", "PID|UNIT",
+                "record a process that runs already, and its descendants, instead of a program, or the "
+                "processes of a systemd unit; they go on when the session ends",
+                .set = option_attach, .is_for_command_line = true},
         {"detach", NULL, "let the program go on, untraced, when the session ends", FLAG(detach),
                 .is_for_command_line = true},
         {"decouple", NULL, "go on when the program ends, until its last descendant has ended", FLAG(decouple),

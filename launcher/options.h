@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 #include "launcher/triggers.h"
 #include "symbolizer/record_filter.h"
 #include "writer/shared/shared.h"
@@ -88,7 +89,8 @@ struct fxt_options {
 	unsigned provider_spec_count;
 	unsigned follow;      /* bits of enum fxt_follow; both bits = all */
 	uint64_t duration_ns; /* duration of the session; 0 = as long as the program runs */
-	uint64_t attach;      /* the process to record instead of a program; 0 = none */
+	const char *attach;   /* the process to record instead of a program, or a unit; NULL = none */
+	pid_t attach_pid;     /* of that process, or of the unit's first one */
 	bool detach;          /* the program continues when the session ends */
 	bool decouple;        /* the session continues when the program ends */
 	enum fxt_buffering_mode buffering_mode;

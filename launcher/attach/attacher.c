@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 
 /* More processes than a tree has in practice. */
 #define ATTACHED_MAX 1024
+
+/* The attaching process's end of the socket. */
+#define SERVER_FD (STDERR_FILENO + 1)
 
 /* For processes that could not be detached from before the session's end. */
 #define LATE_TRIES    100
@@ -125,13 +129,15 @@ static void server_detach_late(const struct server *s, pid_t pid)
 	}
 }
 
-static void server_run(struct server *s) __attribute__((noreturn));
-
-static void server_run(struct server *s)
+void fxt_attacher_serve(const char *agent)
 {
+	static struct server server;
+	struct server *s = &server;
 	struct fxt_attacher_reply reply;
 	struct request request;
 
+	server = (struct server){.fd = SERVER_FD, .agent = agent};
+	prctl(PR_SET_NAME, FXT_ATTACHER_NAME);
 	while (recv(s->fd, &request, sizeof(request), 0) == (ssize_t)sizeof(request)) {
 		if (server_carry_out(s, &request, &reply))
 			server_note(s, &request);
@@ -147,31 +153,26 @@ static void server_run(struct server *s)
 
 int fxt_attacher_begin(struct fxt_attacher *a, const char *agent)
 {
-	static struct server server;
-	int ends[2];
+	char *arguments[] = {FXT_ATTACHER_NAME, FXT_ATTACHER_ARGUMENT, (char *)agent, NULL};
+	posix_spawn_file_actions_t actions;
+	int ends[2], error;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return errno;
-	pid = fork();
-	if (pid < 0) {
-		int error = errno;
-
-		close(ends[0]);
-		close(ends[1]);
-		return error;
-	}
-	if (pid == 0) {
-		/* It keeps nothing of the session open, above all not the trace. */
-		dup2(ends[1], STDERR_FILENO + 1);
-		close_range(STDERR_FILENO + 2, UINT_MAX, 0);
-		prctl(PR_SET_NAME, FXT_ATTACHER_NAME);
-		server = (struct server){.fd = STDERR_FILENO + 1, .agent = agent};
-		server_run(&server);
-	}
+	/* It keeps nothing of the session open, above all not the trace. */
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], SERVER_FD);
+	posix_spawn_file_actions_addclosefrom_np(&actions, SERVER_FD + 1);
+	/* A new image, because a fork of a process with threads may find any lock taken. */
+	error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
 	close(ends[1]);
-	a->fd = ends[0];
-	return 0;
+	if (error)
+		close(ends[0]);
+	else
+		a->fd = ends[0];
+	return error;
 }
 
 static bool attacher_send(const struct fxt_attacher *a, const struct request *request)

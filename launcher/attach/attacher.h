@@ -37,9 +37,16 @@ struct fxt_attacher_reply {
 	};
 };
 
-/* Starts the process. The caller must be the only thread, and have SIGCHLD blocked. `agent`
- * is the path of libfxtagent.so. Returns 0, or an errno value. */
+/* The attaching process is this program with these arguments: FXT_ATTACHER_ARGUMENT, and the
+ * path of the agent. */
+#define FXT_ATTACHER_ARGUMENT "--attacher"
+
+/* Starts the process. The caller must have SIGCHLD blocked; it may have other threads.
+ * `agent` is the path of libfxtagent.so. Returns 0, or an errno value. */
 int fxt_attacher_begin(struct fxt_attacher *attacher, const char *agent);
+
+/* What main() does in the attaching process. */
+void fxt_attacher_serve(const char *agent) __attribute__((noreturn));
 
 /* Request to attach to a process, or to detach from it; one reply comes for each.
  * `settings` is one variable for the agent, "NAME=value". False: the attaching process is

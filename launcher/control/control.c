@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "alert_calls.h"
+#include "attach_calls.h"
 #include "filter_calls.h"
 #include "methods.h"
 #include "queries.h"
@@ -47,6 +48,7 @@ static void control_connection_closed(struct fxt_connection *connection, void *c
 	fxt_snapshot_calls_closed(&server->controller, connection);
 	fxt_alert_calls_closed(&server->controller, connection);
 	fxt_filter_calls_closed(&server->controller, connection);
+	fxt_attach_calls_closed(&server->controller, connection);
 }
 
 static bool control_is_our_user(int fd)

@@ -23,6 +23,9 @@
  *   elided by time and count.
  * - SetTrigger, with {"trigger": as of fxtrun --trigger} or {"remove": number} ->
  *   {"number": of the added trigger}, and as SetFilter
+ * - AttachProcess, with {"process": "number" or "name of a unit"} -> {"processes": how many
+ *   were attached to}, once they record; error -32002 if it is not possible. DetachProcess
+ *   with the same.
  * - Snapshot, optionally with {"path": absolute} -> {"path", "events", "lost",
  *   "bytes_unwritten", "overwritten", "bytes"} once it is written; without a path, as on a
  *   signal. Data that could not be written is lost too, and only its bytes are known.
@@ -36,7 +39,7 @@
  * Each file calls only the files to its left, and the session:
  *
  *     connection <- rpc <- queries, trace_config
- *         <- recording_calls, filter_calls, alert_calls, snapshot_calls <- methods <- control
+ *         <- recording_calls, filter_calls, alert_calls, snapshot_calls, attach_calls <- methods <- control
  *
  * Incoming lines and events of the session call upwards, through handlers that control.c
  * sets.

@@ -37,15 +37,20 @@ struct fxt_controller {
 	 * session. */
 	int (*initialize)(void *context, const struct fxt_options *options, const json_t *config, char *error,
 	        size_t error_bytes);
-	void *initialize_context;
+	void *initialize_context; /* of the next one too */
+
+	/* Begins to attach to a process or unit, or to detach from it (attach_calls.h).
+	 * Returns 0, or -1 and one line in error[error_bytes]. */
+	int (*attach)(void *context, bool is_detach, const char *target, char *error, size_t error_bytes);
 	json_t *config;               /* the configuration; the options point into it */
 	struct fxt_connection *owner; /* the client that sent it; the session ends with this
 	                               * connection; NULL = none */
 
 	/* Kept requests. The states of a session allow one start and one stop at a time. */
 	struct fxt_request start, stop;
-	struct fxt_request filter; /* a kept request for a filter change; one at a time */
-	uint32_t filter_number;    /* number of the trigger that the request adds; 0 = none */
+	struct fxt_request attaching; /* a kept request to attach or detach; one at a time */
+	struct fxt_request filter;    /* a kept request for a filter change; one at a time */
+	uint32_t filter_number;       /* number of the trigger that the request adds; 0 = none */
 	struct fxt_request terminations[FXT_CONTROLLER_TERMINATIONS]; /* waiting for the trace */
 	struct fxt_request watchers[FXT_CONTROLLER_WATCHERS];         /* the oldest first */
 	unsigned watcher_count;

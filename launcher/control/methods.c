@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "alert_calls.h"
+#include "attach_calls.h"
 #include "filter_calls.h"
 #include "launcher/option_table.h"
 #include "queries.h"
@@ -18,7 +19,9 @@ static const struct method {
 	const char *field;
 	enum fxtctl_taker options;
 } methods[] = {
+        {"AttachProcess", fxt_call_attach_process, true, "process", 0},
         {"AwaitTrace", fxt_call_await_trace, true, NULL, 0},
+        {"DetachProcess", fxt_call_detach_process, true, "process", 0},
         {"GetKnownCategories", fxt_call_get_known_categories, false, NULL, 0},
         {"GetProviders", fxt_call_get_providers, false, NULL, 0},
         {"GetState", fxt_call_get_state, false, NULL, 0},

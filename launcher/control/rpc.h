@@ -13,7 +13,8 @@ enum {
 	FXT_RPC_INVALID_REQUEST = -32600,
 	FXT_RPC_METHOD_NOT_FOUND = -32601,
 	FXT_RPC_INVALID_PARAMS = -32602,
-	FXT_RPC_NO_FILTER = -32001,   /* our own code, like the next one */
+	FXT_RPC_NO_ATTACH = -32002, /* our own codes from here on */
+	FXT_RPC_NO_FILTER = -32001,
 	FXT_RPC_NO_SNAPSHOT = -32000, /* our own; the codes of StartError and StopError are
 	                               * too, and are positive */
 };

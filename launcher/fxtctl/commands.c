@@ -247,6 +247,27 @@ void fxtctl_trigger(void)
 		fxtctl_list_triggers();
 }
 
+static void attach_must_call(const char *method, const char *done)
+{
+	json_t *result =
+	        fxtctl_must_call(method, json_pack("{s:s}", "process", fxtctl.operand), FXT_CLIENT_FOREVER);
+	int64_t count = fxtctl_number(result, "processes");
+
+	if (!fxtctl_show_json(result))
+		printf("%s %" PRId64 " process%s\n", done, count, count == 1 ? "" : "es");
+	json_decref(result);
+}
+
+void fxtctl_attach(void)
+{
+	attach_must_call("AttachProcess", "attached to");
+}
+
+void fxtctl_detach(void)
+{
+	attach_must_call("DetachProcess", "detached from");
+}
+
 void fxtctl_alert(void)
 {
 	json_t *result = fxtctl_must_call(

@@ -32,6 +32,8 @@ void fxtctl_stop(void);
 void fxtctl_filter(void);
 void fxtctl_trigger(void);
 void fxtctl_snapshot(void);
+void fxtctl_attach(void);
+void fxtctl_detach(void);
 void fxtctl_alert(void);
 void fxtctl_watch(void);
 void fxtctl_terminate(void);

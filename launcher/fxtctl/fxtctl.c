@@ -44,6 +44,11 @@ static const struct command {
                 "and --auto[=PERCENT] after fxtrun --calibrate"},
         {"snapshot", fxtctl_snapshot, FXTCTL_SNAPSHOT, NULL, "snapshot [-o FILE]",
                 "write a trace of what the buffers hold (--buffering-mode=circular)"},
+        {"attach", fxtctl_attach, 0, "a process", "attach PID|UNIT",
+                "record a process that runs already, and its descendants, or the processes of a systemd "
+                "unit, beside those of the session"},
+        {"detach", fxtctl_detach, 0, "a process", "detach PID|UNIT",
+                "end the recording of an attached process and its descendants, or of a unit"},
         {"alert", fxtctl_alert, 0, "a name", "alert NAME", "raise an alert"},
         {"watch", fxtctl_watch, 0, NULL, "watch", "show alerts and state changes as they happen"},
         {"terminate", fxtctl_terminate, 0, NULL, "terminate",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "launcher/attach/unit.h"
 #include "launcher/manager/output.h"
 #include "launcher/proc_status.h"
 #include "launcher/values.h"
@@ -176,6 +177,15 @@ static enum fxt_command_line_result command_line_take_environment(
 	            : FXT_COMMAND_LINE_RUN;
 }
 
+/* Finds the process of --attach, or the first one of a unit. False: the unit has none. */
+static bool command_line_find_process(struct fxt_options *o)
+{
+	char *end;
+
+	o->attach_pid = (pid_t)strtol(o->attach, &end, 10);
+	return !*end || fxt_unit_processes(o->attach, &o->attach_pid, 1) == 1;
+}
+
 /* Puts the process's name in the place of a program. False: other options do not go with
  * --attach. */
 static bool command_line_attach(struct fxt_options *o, char *error, size_t error_bytes)
@@ -194,8 +204,12 @@ static bool command_line_attach(struct fxt_options *o, char *error, size_t error
 		snprintf(error, error_bytes, "--attach %s", wrong);
 		return false;
 	}
-	if (!fxt_proc_status((pid_t)o->attach, "Name", name, sizeof(name))) {
-		snprintf(error, error_bytes, "process %d does not exist", (int)o->attach);
+	if (!command_line_find_process(o)) {
+		snprintf(error, error_bytes, "no systemd unit %s has a process here", o->attach);
+		return false;
+	}
+	if (!fxt_proc_status(o->attach_pid, "Name", name, sizeof(name))) {
+		snprintf(error, error_bytes, "process %d does not exist", o->attach_pid);
 		return false;
 	}
 	o->program = program;
@@ -340,7 +354,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 void fxt_command_line_help(void)
 {
 	printf("Usage: fxtrun [options] [--] program [arguments]\n"
-	       "       fxtrun [options] --attach=PID\n"
+	       "       fxtrun [options] --attach=PID|UNIT\n"
 	       "Runs a program compiled by fxt-cc or fxt-c++, or with -finstrument-functions,\n"
 	       "-fpatchable-function-entry=5 or clang's -fxray-instrument, and records its\n"
 	       "calls; with --library-calls those of library functions, of any program.\n\n");

@@ -34,8 +34,7 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 		return FXT_EXIT_FAILED;
 	if (!options->attach)
 		fxt_preload_find_mpi(run->mpi, run->agent, run->target);
-	else if (fxt_attachment_find((pid_t)options->attach, run->agent, run->target, error, error_bytes) !=
-	         0)
+	else if (fxt_attachment_find(options->attach_pid, run->agent, run->target, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	if (options->calibrate && fxt_calibrate(&run->call_cost, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
@@ -101,6 +100,8 @@ int main(int argc, char **argv)
 	char error[2 * PATH_MAX + 256]; /* two paths and a sentence */
 	int result;
 
+	if (argc == 3 && strcmp(argv[1], FXT_ATTACHER_ARGUMENT) == 0)
+		fxt_attacher_serve(argv[2]);
 	fxt_end_without_memory = fxtrun_end_without_memory;
 	fxtrun_spare_address_space();
 	/* Begins a measurement that takes 4 ms; everything done before the first provider
@@ -157,11 +158,6 @@ int main(int argc, char **argv)
 		return FXT_EXIT_FAILED;
 	}
 	fxtrun_is_manager = true;
-	if (run.options.attach && (result = fxt_attachment_prepare(&run.attachment, run.agent)) != 0) {
-		fxt_say("cannot make the process that attaches: %s", strerror(result));
-		fxt_trace_output_abandon(&run.output);
-		return FXT_EXIT_FAILED;
-	}
 	fxt_say_without_waiting();
 	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);

@@ -91,7 +91,7 @@ static void manager_signal_came(struct fxt_watch *watch, void *context)
 
 int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_acceptor *acceptor,
         struct fxt_snapshots *snapshots, struct fxt_control_server *control,
-        const struct fxt_supervisor *supervisor, const sigset_t *handled)
+        struct fxt_attachment *attachment, const struct fxt_supervisor *supervisor, const sigset_t *handled)
 {
 	int error;
 
@@ -102,6 +102,7 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 	        .acceptor = acceptor,
 	        .snapshots = snapshots,
 	        .control = control,
+	        .attachment = attachment,
 	        .supervisor = supervisor};
 	m->signals =
 	        (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), manager_signal_came, m};
@@ -126,23 +127,20 @@ void fxt_manager_watch_rotations(struct fxt_manager *m, void (*look)(void *conte
 	m->rotations_context = context;
 }
 
-void fxt_manager_watch_attachment(struct fxt_manager *m, struct fxt_attachment *attachment)
-{
-	m->attachment = attachment;
-}
-
-/* The session was requested to end. */
+/* The session is over: true once all processes are detached from, or that takes too long. */
 static bool manager_has_left(struct fxt_manager *m)
 {
+	if (!m->leave_ns)
+		m->leave_ns = fxt_monotonic_ns();
 	if (fxt_attachment_leave(m->attachment))
 		return true;
-	if (fxt_monotonic_ns() - m->session->recording.terminate_ns < FXT_MANAGER_DETACH_NS)
+	if (fxt_monotonic_ns() - m->leave_ns < FXT_MANAGER_DETACH_NS)
 		return false;
 	fxt_say("a process cannot be detached from; it goes on untraced");
 	return true;
 }
 
-/* The process has ended: nobody requests the end of the session then, and descendants may
+/* The process of --attach has ended: nobody requests the end of the session then, and descendants may
  * have to be detached from. */
 static void manager_look_at_attachment(struct fxt_manager *m)
 {
@@ -167,9 +165,7 @@ static int manager_milliseconds(uint64_t ns)
  * takes too long. */
 static void manager_end_session(struct fxt_manager *m)
 {
-	if (m->attachment) {
-		m->is_over = manager_has_left(m);
-	} else if (m->ended || m->session->config.options->detach) {
+	if (m->ended || m->session->config.options->detach) {
 		m->is_over = true;
 	} else if (fxt_monotonic_ns() - m->session->recording.terminate_ns > FXT_MANAGER_GRACE_NS) {
 		fxt_say("process %d does not end on SIGTERM; it goes on untraced", m->session->program);
@@ -182,11 +178,12 @@ void fxt_manager_run(struct fxt_manager *m)
 	uint64_t next_beat = fxt_monotonic_ns() + BEAT_NS;
 	uint64_t duration = m->session->config.options->duration_ns;
 	uint64_t deadline = UINT64_MAX;
+	bool has_left = m->is_over;
 
-	while (!m->is_over) {
+	while (!has_left) {
 		uint64_t now = fxt_monotonic_ns();
 
-		if (duration && (!m->attachment || m->attachment->is_on)) {
+		if (duration && !fxt_attachment_is_beginning(m->attachment)) {
 			deadline = now + duration;
 			duration = 0;
 		}
@@ -194,8 +191,7 @@ void fxt_manager_run(struct fxt_manager *m)
 			fxt_session_terminate(m->session);
 			deadline = UINT64_MAX;
 		}
-		if (m->attachment)
-			manager_look_at_attachment(m);
+		manager_look_at_attachment(m);
 		if (m->rotations)
 			m->rotations(m->rotations_context);
 		if (m->recordings)
@@ -204,15 +200,15 @@ void fxt_manager_run(struct fxt_manager *m)
 			manager_end_session(m);
 		if (now >= next_beat) {
 			fxt_session_beat(m->session);
-			if (m->attachment)
-				fxt_attachment_beat(m->attachment);
+			fxt_attachment_beat(m->attachment);
 			fxt_acceptor_beat(m->acceptor);
 			fxt_snapshots_beat(m->snapshots);
 			fxt_control_resume(m->control);
 			fxt_say_rest();
 			next_beat = now + BEAT_NS;
 		}
-		if (!m->is_over)
+		has_left = m->is_over && manager_has_left(m);
+		if (!has_left)
 			fxt_watch_wait(m->session->epoll,
 			        manager_milliseconds(manager_earlier(next_beat, deadline) - now));
 	}

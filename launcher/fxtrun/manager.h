@@ -26,17 +26,18 @@ struct fxt_manager {
 	struct fxt_control_server *control;
 	const struct fxt_supervisor *supervisor;
 	struct fxt_watch signals;
-	struct fxt_attachment *attachment; /* of --attach; else NULL */
+	struct fxt_attachment *attachment;
 	void (*recordings)(void *context); /* checks the recordings of a session that makes
 	                                    * several; else NULL */
 	void *recordings_context;
 	void (*rotations)(void *context); /* goes from one file of the trace to the next; or
 	                                   * NULL */
 	void *rotations_context;
-	bool is_over;    /* the session is over */
-	bool is_stopped; /* the program is stopped by a signal */
-	bool ended;      /* the program has ended */
-	int status;      /* the program's wait status, valid after it has ended */
+	bool is_over;      /* the session is over */
+	bool is_stopped;   /* the program is stopped by a signal */
+	bool ended;        /* the program has ended */
+	uint64_t leave_ns; /* CLOCK_MONOTONIC when detaching began; 0 = not yet */
+	int status;        /* the program's wait status, valid after it has ended */
 };
 
 /* Begins to read the signals that fxt_signals_take() blocked, *handled, and becomes the
@@ -44,7 +45,7 @@ struct fxt_manager {
  * value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_acceptor *acceptor,
         struct fxt_snapshots *snapshots, struct fxt_control_server *control,
-        const struct fxt_supervisor *supervisor, const sigset_t *handled);
+        struct fxt_attachment *attachment, const struct fxt_supervisor *supervisor, const sigset_t *handled);
 
 /* For a session of several recordings: `look` handles an ended recording, at each turn of
  * the main thread. */
@@ -54,15 +55,12 @@ void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void
  * thread. */
 void fxt_manager_watch_rotations(struct fxt_manager *manager, void (*look)(void *context), void *context);
 
-/* For a session without a program of ours: it is over when the attachment is, and detaches
- * when the session is requested to end. */
-void fxt_manager_watch_attachment(struct fxt_manager *manager, struct fxt_attachment *attachment);
-
 /*
  * Runs until the session is over. This is when the program, our child, has ended (with
- * --decouple, all of its descendants). It is also when the session was requested to end and
+ * --decouple, all of its descendants). With --attach it is when that process has ended. It
+ * is also when the session was requested to end and
  * the program has ended too, is detached, or ignores the request for FXT_MANAGER_GRACE_NS.
- * The caller then finishes the session.
+ * All attached processes are detached from, and the caller then finishes the session.
  *
  * SIGUSR1 requests a snapshot. SIGTERM, SIGHUP and SIGUSR2 sent by a process to fxtrun are
  * passed on to the program. Signals of the terminal reach the program anyway: SIGINT and

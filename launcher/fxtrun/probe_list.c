@@ -86,8 +86,8 @@ int fxt_probe_list_print(const struct fxt_options *options, char *error, size_t 
 	unsigned files = 0;
 	int status;
 
-	if (options->attach && !probe_list_print_process((long)options->attach, &files)) {
-		snprintf(error, error_bytes, "process %ld cannot be looked at", (long)options->attach);
+	if (options->attach && !probe_list_print_process(options->attach_pid, &files)) {
+		snprintf(error, error_bytes, "process %ld cannot be looked at", (long)options->attach_pid);
 		return FXT_EXIT_FAILED;
 	}
 	if (!options->attach) {

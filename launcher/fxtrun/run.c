@@ -19,6 +19,7 @@
 #include "launcher/categories.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
+#include "launcher/control/attach_calls.h"
 #include "launcher/manager/idle.h"
 #include "launcher/manager/summary.h"
 #include "reader/trace/progress_line.h"
@@ -334,16 +335,13 @@ static int run_attached(struct fxt_run *run)
 {
 	int error;
 
-	run->session.program = (pid_t)run->options.attach;
+	run->session.program = run->options.attach_pid;
 	fxt_supervisor_raise_descriptors();
-	error = fxt_attachment_begin(&run->attachment, &run->session, run->acceptor.path);
+	error = fxt_attachment_begin(&run->attachment);
 	if (error)
 		fxt_say("cannot attach to process %d: %s", run->session.program, strerror(error));
-	else {
-		fxt_manager_watch_attachment(&run->manager, &run->attachment);
+	else
 		run_manage(run);
-	}
-	fxt_attachment_close(&run->attachment);
 	return error || run->attachment.has_failed ? FXT_EXIT_FAILED : 0;
 }
 
@@ -351,13 +349,15 @@ static int run_attached(struct fxt_run *run)
 static int run_program(struct fxt_run *run)
 {
 	int result = fxt_manager_open(&run->manager, &run->session, &run->acceptor, &run->snapshots,
-	        &run->control, &run->supervisor, &run->handled);
+	        &run->control, &run->attachment, &run->supervisor, &run->handled);
 
 	if (result) {
 		fxt_say("cannot wait for signals: %s", strerror(result));
 		return FXT_EXIT_FAILED;
 	}
+	fxt_attachment_open(&run->attachment, &run->session, run->agent, run->acceptor.path);
 	result = run->options.attach ? run_attached(run) : run_started(run);
+	fxt_attachment_close(&run->attachment);
 	fxt_manager_close(&run->manager);
 	return result;
 }
@@ -452,6 +452,13 @@ static int run_initialize(void *context, const struct fxt_options *options, cons
 	return 0;
 }
 
+static int run_attach(void *context, bool is_detach, const char *target, char *error, size_t error_bytes)
+{
+	struct fxt_run *run = context;
+
+	return fxt_attachment_call(&run->attachment, is_detach, target, error, error_bytes);
+}
+
 /* Returns 0 after a controller has initialized the session, or the exit status of fxtrun
  * after a signal. */
 static int run_await_controller(struct fxt_run *run)
@@ -516,6 +523,9 @@ int fxt_run_session(struct fxt_run *run)
 	result = run_open_control(run);
 	run->control.controller.initialize = run_initialize;
 	run->control.controller.initialize_context = run;
+	run->control.controller.attach = run_attach;
+	run->attachment.answer = fxt_attach_calls_done;
+	run->attachment.answer_context = &run->control.controller;
 	if (result == 0 && run->options.start == FXT_START_CONTROLLER)
 		result = run_await_controller(run);
 	if (result == 0 && run->options.start == FXT_START_IDLE)

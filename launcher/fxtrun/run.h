@@ -60,9 +60,9 @@ struct fxt_run {
 	struct fxt_control_server control;
 	char session_name[FXT_SESSION_NAME_BYTES]; /* used if the user gave no name */
 	struct fxt_manager manager;
-	struct fxt_attachment attachment; /* with options.attach */
-	struct fxt_rotations rotations;   /* with --rotate; the first name is the caller's */
-	bool has_trace;                   /* a recording was on when the session ended, and made a trace */
+	struct fxt_attachment attachment;
+	struct fxt_rotations rotations; /* with --rotate; the first name is the caller's */
+	bool has_trace;                 /* a recording was on when the session ended, and made a trace */
 
 	/* For a session of several recordings. */
 	struct fxt_options idle_options; /* between recordings, and for settings that a

@@ -401,6 +401,118 @@ refused()
 	end
 }
 
+# begin_second PROGRAM: one more program, the same as begin() does; its input is descriptor 8,
+# its output the file out2.
+begin_second()
+{
+	mkfifo input2
+	"$@" <input2 >out2 3>&- 7>&- &
+	second=$!
+	exec 8>input2
+	await ready out2
+}
+
+# calls_second N TOTAL: the same as calls().
+calls_second()
+{
+	echo "$1" >&8
+	await "^$2\$" out2
+}
+
+@test "fxtctl attach adds a process to the session of a program, and fxtctl detach takes it out again" {
+	begin_second counted
+	mkfifo input
+	fxtrun -o trace.fxt --session=both counted <input >out 2>err 3>&- 8>&- &
+	recorder=$!
+	exec 7>input
+	await ready out
+	calls_second 25 100
+	[ "$(fxtctl --session=both attach $second)" = 'attached to 1 process' ]
+	run fxtctl --session=both attach $second
+	[ "$status" = 1 ]
+	[ "$output" = "fxtctl: session both: process $second is attached to already" ]
+	calls_second 250 1100
+	calls 10 40
+	[ "$(fxtctl --session=both detach $second)" = 'detached from 1 process' ]
+	calls_second 25 1200
+	calls 10 80
+	run fxtctl --session=both detach $second
+	[ "$status" = 1 ]
+	[ "$output" = "fxtctl: session both: process $second is not attached to" ]
+	run fxtctl --session=both attach 999999999
+	[ "$status" = 1 ]
+	[ "$output" = 'fxtctl: session both: 999999999: no such process, nor a unit with any' ]
+	# A second time; now the program's end is the session's.
+	fxtctl --json --session=both attach $second | grep '"processes": 1'
+	calls_second 50 1400
+	exec 7>&-
+	wait $recorder
+	[ "$(recorded trace.fxt)" = 1280 ]
+	calls_second 1 1404
+	exec 8>&-
+	wait $second
+}
+
+@test "fxtctl attach adds a process to a session that is attached to another, and why it cannot is told" {
+	begin counted
+	begin_second counted
+	attach --session=both
+	fxtctl --session=both attach $second
+	calls 250 1000
+	calls_second 250 1000
+	printf 'int pause(void); int main(void) { return pause(); }' >static.c
+	${CC:-cc} -static -o static static.c
+	./static 3>&- 7>&- 8>&- &
+	run fxtctl --session=both attach $!
+	[ "$status" = 1 ]
+	[[ "$output" = "fxtctl: session both: process $! (static) has not loaded glibc"* ]]
+	kill $!
+	detach
+	[ "$(recorded trace.fxt)" = 2000 ]
+	calls 1 1004
+	calls_second 1 1004
+	exec 8>&-
+	wait $second
+	end
+}
+
+# in_groups COMMAND: runs it where the file system of control groups has the unit shop.service,
+# with the processes $program and $second.
+in_groups()
+{
+	mkdir -p groups/system.slice/shop.service/worker groups/user.slice/user@1000.service/shop.service
+	echo $program >groups/system.slice/shop.service/cgroup.procs
+	echo $second >groups/system.slice/shop.service/worker/cgroup.procs
+	echo 1 >groups/user.slice/user@1000.service/shop.service/cgroup.procs
+	unshare -m sh -c 'mount --bind groups /sys/fs/cgroup && exec "$@"' sh "$@"
+}
+
+@test "the processes of a systemd unit are attached to, by its name" {
+	[ "$(id -u)" = 0 ] && unshare -m true || skip "needs a mount namespace"
+	begin counted
+	begin_second counted
+	in_groups fxtrun -o trace.fxt --session=unit --attach=shop 2>err 3>&- 7>&- 8>&- &
+	recorder=$!
+	await "attached to process $program" err
+	for ((i = 0; i < 600; i++)); do
+		[ "$(fxtctl --session=unit providers | grep -c counted)" != 2 ] || break
+		sleep 0.1
+	done
+	calls 250 1000
+	calls_second 250 1000
+	fxtctl --session=unit terminate
+	wait $recorder
+	[ "$(recorded trace.fxt)" = 2000 ]
+	run in_groups fxtrun -o trace.fxt --attach=shop.socket
+	[ "$status" = 125 ]
+	[ "$output" = 'fxtrun: no systemd unit shop.socket has a process here' ]
+	calls 1 1004
+	calls_second 1 1004
+	exec 8>&-
+	wait $second
+	end
+}
+
 @test "busy programs, ten rounds: in malloc, dlopen, handlers, vfork, waits, coroutines; none hangs or goes wrong" {
 	"$root/tests/attachments" "$build" 10
 }
