@@ -49,8 +49,10 @@ struct merging {
 
 static void merging_free(struct merging *m)
 {
-	for (size_t i = 0; i < m->count; i++)
+	for (size_t i = 0; i < m->count; i++) {
 		fxt_merge_free(&m->inputs[i]);
+		fxt_merge_clock_free(&m->clocks[i]);
+	}
 	fxt_merge_messages_free(&m->messages);
 	fxt_merge_streams_free(&m->streams);
 	free(m->inputs);

@@ -103,14 +103,14 @@ CALL(Request_free, (MPI_Request * request), (request), NOTHING, ONE_HANDLE, FREE
 CALL(Cancel, (MPI_Request * request), (request), NOTHING, NOTHING, NOTHING)
 
 /* collectives, blocking and not */
-CALL(Barrier, (MPI_Comm comm), (comm), GROUP, NOTHING, NOTHING)
+CALL(Barrier, (MPI_Comm comm), (comm), GROUP, NOTHING, MET(1, MPI_BYTE))
 CALL(Bcast, (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
         (buffer, count, type, root, comm), GROUP BYTES ROOT, NOTHING, NOTHING)
 CALL(Reduce,
         (const void *buffer, void *output, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
         (buffer, output, count, type, op, root, comm), GROUP BYTES ROOT, NOTHING, NOTHING)
 CALL(Allreduce, (const void *buffer, void *output, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-        (buffer, output, count, type, op, comm), GROUP BYTES, NOTHING, NOTHING)
+        (buffer, output, count, type, op, comm), GROUP BYTES, NOTHING, MET(count, type))
 CALL(Gather,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, int root, MPI_Comm comm),
@@ -133,7 +133,8 @@ CALL(Scatterv,
 CALL(Allgather,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, MPI_Comm comm),
-        (buffer, count, type, output, results, result_type, comm), GROUP PART(buffer), NOTHING, NOTHING)
+        (buffer, count, type, output, results, result_type, comm), GROUP PART(buffer), NOTHING,
+        MET(results, result_type))
 CALL(Allgatherv,
         (const void *buffer, int count, MPI_Datatype type, void *output, const int results[], const int at[],
                 MPI_Datatype result_type, MPI_Comm comm),
@@ -141,7 +142,8 @@ CALL(Allgatherv,
 CALL(Alltoall,
         (const void *buffer, int count, MPI_Datatype type, void *output, int results,
                 MPI_Datatype result_type, MPI_Comm comm),
-        (buffer, count, type, output, results, result_type, comm), GROUP EACH_PART(buffer), NOTHING, NOTHING)
+        (buffer, count, type, output, results, result_type, comm), GROUP EACH_PART(buffer), NOTHING,
+        MET(results, result_type))
 CALL(Alltoallv,
         (const void *buffer, const int counts[], const int from[], MPI_Datatype type, void *output,
                 const int results[], const int at[], MPI_Datatype result_type, MPI_Comm comm),

@@ -114,6 +114,10 @@
 		mpi_clock_begin(recorded);                  \
 	}
 #define ENDS mpi_clock_end();
+/* The span is ended: the comparison is no wait of the program. */
+#define MET(count, type) \
+	mpi_end(&call);  \
+	mpi_clock_meet(comm, count, type);
 
 #define CALL(name, parameters, arguments, facts, before, after)                                    \
 	__attribute__((visibility("default"))) int MPI_##name parameters                           \

@@ -65,9 +65,12 @@ void mpi_say_flow(bool is_sent, uint64_t id, const struct mpi_comm *comm, int pe
 void mpi_record_begin(MPI_Comm recorded);
 extern uint64_t mpi_run; /* a number that all ranks of the run have, and no other run */
 
-/* Compares clocks: call these behind MPI_Init and before MPI_Finalize. */
+/* Compares clocks (clock.c): call these behind MPI_Init and before MPI_Finalize. */
 void mpi_clock_begin(MPI_Comm recorded);
 void mpi_clock_end(void);
+/* Call it behind a blocking collective call that no rank leaves before all have entered it,
+ * unless the data that each rank gets is empty. Compares clocks if it is time. */
+void mpi_clock_meet(MPI_Comm comm, int count, MPI_Datatype type);
 
 /* Records the sending of a message. Call it before the message is sent. */
 void mpi_sent(struct mpi_call *call);

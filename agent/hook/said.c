@@ -268,6 +268,11 @@ static void said_log(struct fxt_trace_site *site, struct fxt_trace_value text)
 
 EXPORT struct fxt_trace_agent fxt_trace_agent;
 
+static uint64_t said_ticks(void)
+{
+	return fxt_clock_ticks(agent_engine.clock);
+}
+
 void agent_said_begin(void (*name_thread)(const char *name), void (*alert)(const char *name))
 {
 	fxt_trace_agent.category = agent_said_category;
@@ -282,6 +287,7 @@ void agent_said_begin(void (*name_thread)(const char *name), void (*alert)(const
 	fxt_trace_agent.name_thread = name_thread;
 	fxt_trace_agent.alert = alert;
 	fxt_trace_agent.nonce = agent_new_flow;
+	fxt_trace_agent.ticks = said_ticks;
 	/* Release: pairs with the acquire of the sites. */
 	store_release(&fxt_trace_agent.version, FXT_TRACE_VERSION);
 }

@@ -9,6 +9,7 @@ struct fields {
 	fxt_merge_visit *visit;
 	void *context;
 	enum fxt_merge_field koid; /* what an argument is that is a koid */
+	bool has_ticks;            /* an argument is a time of the trace */
 };
 
 static void fields_visit(const struct fields *f, enum fxt_merge_field field, const uint64_t *at)
@@ -36,12 +37,24 @@ static void fields_arguments(const struct fields *f, struct fxt_arguments argume
 	struct fxt_argument argument;
 
 	while (fxt_next_argument(&arguments, &argument)) {
+		struct fxt_span name = fxt_tables_text(f->tables, argument.name);
+
 		if (argument.type == FXT_ARGUMENT_KOID)
 			fields_visit(f, f->koid, arguments.next - 1);
-		else if ((argument.type == FXT_ARGUMENT_UINT64 || argument.type == FXT_ARGUMENT_INT64) &&
-		         fxt_ends_with(fxt_tables_text(f->tables, argument.name), "_ticks"))
+		else if (argument.type != FXT_ARGUMENT_UINT64 && argument.type != FXT_ARGUMENT_INT64)
+			continue;
+		else if (fxt_ends_with(name, "_ticks"))
 			fields_visit(f, FXT_MERGE_DURATION, arguments.next - 1);
+		else if (f->has_ticks && fxt_span_is(name, FXT_MERGE_CLOCK_TICKS))
+			fields_visit(f, FXT_MERGE_TIME, arguments.next - 1);
 	}
+}
+
+static bool fields_is_clock(struct fxt_tables *tables, const struct fxt_view *view)
+{
+	return view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_INSTANT &&
+	       fxt_span_is(fxt_tables_text(tables, view->event.category), "mpi") &&
+	       fxt_span_is(fxt_tables_text(tables, view->event.name), FXT_MERGE_CLOCK_EVENT);
 }
 
 /* The types of fields that belong to a session. */
@@ -73,7 +86,13 @@ static void fields_visit_field(void *context, const struct fxt_field_value *fiel
 void fxt_merge_fields(struct fxt_tables *tables, const struct fxt_record *record, const struct fxt_view *view,
         uint64_t *to, fxt_merge_visit *visit, void *context)
 {
-	struct fields f = {tables, record, to, visit, context, FXT_MERGE_MENTION};
+	struct fields f = {.tables = tables,
+	        .record = record,
+	        .to = to,
+	        .visit = visit,
+	        .context = context,
+	        .koid = FXT_MERGE_MENTION,
+	        .has_ticks = fields_is_clock(tables, view)};
 
 	if (view->type == FXT_RECORD_KERNEL_OBJECT)
 		f.koid = FXT_MERGE_KOID;

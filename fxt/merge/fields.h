@@ -7,6 +7,10 @@
 
 #include "reader/trace/tables.h"
 
+/* An event of MPI's category with this name has a time of the trace in this argument. */
+#define FXT_MERGE_CLOCK_EVENT "clock"
+#define FXT_MERGE_CLOCK_TICKS "ticks"
+
 enum fxt_merge_field {
 	FXT_MERGE_TIME,
 	FXT_MERGE_DURATION, /* an argument with a name that ends in "_ticks" */

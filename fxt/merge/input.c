@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include "fields.h"
+#include "marks.h"
 #include "perfetto/heap_profile.h"
 #include "writer/shared/job.h"
 
@@ -83,24 +84,20 @@ static bool input_is_of(struct input_reader *reader, const struct fxt_view *view
 /* Bounds the numbers in a mark, so that their sums are numbers too. */
 #define MARK_MAX (INT64_MAX / 8)
 
-/* Notes a comparison with the clock of rank 0 (mpi/clock.c). */
+/* Notes a comparison with another rank's clock (mpi/clock.c). */
 static void input_on_mark(struct input_reader *reader, const struct fxt_view *view)
 {
-	struct fxt_merge_clock *clock = reader->clock;
-	struct fxt_merge_mark mark;
+	struct fxt_merge_mark mark = {.is_kept = false};
 
-	if (!input_is_of(reader, view, "mpi") ||
-	        !fxt_span_is(fxt_tables_text(&reader->tables, view->event.name), "clock") ||
-	        !input_number(reader, view, "run", (int64_t *)&mark.run) ||
-	        !input_number(reader, view, "monotonic_ns", &mark.monotonic_ns) ||
-	        !input_number(reader, view, "offset_ns", &mark.offset_ns) ||
-	        !input_number(reader, view, "error_ns", &mark.error_ns) || mark.monotonic_ns < 0 ||
-	        mark.monotonic_ns > MARK_MAX || mark.offset_ns < -MARK_MAX || mark.offset_ns > MARK_MAX ||
-	        mark.error_ns < 0 || mark.error_ns > MARK_MAX)
-		return;
-	if (clock->first_mark.run == 0)
-		clock->first_mark = mark;
-	clock->last_mark = mark;
+	if (input_is_of(reader, view, "mpi") &&
+	        fxt_span_is(fxt_tables_text(&reader->tables, view->event.name), FXT_MERGE_CLOCK_EVENT) &&
+	        input_number(reader, view, "run", &mark.run) &&
+	        input_number(reader, view, FXT_MERGE_CLOCK_TICKS, &mark.ticks) &&
+	        input_number(reader, view, "reference_ns", &mark.reference_ns) &&
+	        input_number(reader, view, "error_ns", &mark.error_ns) && mark.ticks >= 0 &&
+	        mark.ticks <= MARK_MAX && mark.reference_ns >= 0 && mark.reference_ns <= MARK_MAX &&
+	        mark.error_ns >= 0 && mark.error_ns <= MARK_MAX)
+		fxt_merge_marks_add(reader->clock, &mark);
 }
 
 static bool input_word(

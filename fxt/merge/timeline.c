@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "marks.h"
 #include "reader/trace/index.h"
 #include "reader/trace/rate.h"
 #include "reader/trace/text.h"
@@ -191,12 +192,29 @@ static void timeline_take_lines(
 
 static bool timeline_is_one_run(const struct fxt_merge_clock *clocks, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		if (clocks[i].first_mark.run == 0 || clocks[i].first_mark.run != clocks[0].first_mark.run ||
-		        clocks[i].last_mark.run != clocks[0].first_mark.run)
+	for (size_t i = 0; i < count; i++) {
+		if (clocks[i].mark_count == 0)
 			return false;
+		for (size_t j = 0; j < clocks[i].mark_count; j++)
+			if (clocks[i].marks[j].run != clocks[0].marks[0].run)
+				return false;
+	}
 	return true;
 }
+
+static void timeline_take_trips(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count)
+{
+	timeline_take_lines(t, clocks, count, FXT_MERGE_BY_TRIPS);
+	t->error_ns = 0;
+	for (size_t i = 0; i < count; i++) {
+		fxt_merge_marks_take(&clocks[i]);
+		if (clocks[i].error_ns > t->error_ns)
+			t->error_ns = clocks[i].error_ns;
+	}
+	timeline_find_anchors(t, clocks, count);
+}
+
+/* ---- by connections ---- */
 
 /* Ticks at a time of CLOCK_MONOTONIC, by the line between the trace's own anchors. */
 static uint64_t timeline_ticks_at(const struct fxt_merge_clock *c, int64_t ns)
@@ -205,44 +223,6 @@ static uint64_t timeline_ticks_at(const struct fxt_merge_clock *c, int64_t ns)
 
 	return c->first.ticks + (uint64_t)(behind * c->line.span_ticks / c->line.span_ns);
 }
-
-/* Over less than a second, the errors of two comparisons are more than any clock's drift:
- * the more exact one stands for both. */
-static void timeline_take_marks(struct fxt_merge_clock *c)
-{
-	const struct fxt_merge_mark *a = &c->first_mark, *b = &c->last_mark;
-	uint64_t from = timeline_ticks_at(c, a->monotonic_ns), to = timeline_ticks_at(c, b->monotonic_ns);
-	int64_t ns = b->monotonic_ns + b->offset_ns - a->monotonic_ns - a->offset_ns;
-
-	if (b->monotonic_ns - a->monotonic_ns < (int64_t)FXT_NS_PER_SECOND || to <= from ||
-	        to - from > UINT64_C(1) << 62 || ns <= 0) {
-		const struct fxt_merge_mark *best = b->error_ns < a->error_ns ? b : a;
-
-		c->line.shift = best->offset_ns;
-		c->error_ns = (uint64_t)best->error_ns + timeline_width_ns(c);
-		return;
-	}
-	c->line = (struct fxt_merge_line){.ticks = from,
-	        .ns = (uint64_t)(a->monotonic_ns + a->offset_ns),
-	        .span_ticks = to - from,
-	        .span_ns = (uint64_t)ns};
-	c->error_ns =
-	        (uint64_t)(a->error_ns > b->error_ns ? a->error_ns : b->error_ns) + timeline_width_ns(c);
-}
-
-static void timeline_take_trips(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count)
-{
-	timeline_take_lines(t, clocks, count, FXT_MERGE_BY_TRIPS);
-	t->error_ns = 0;
-	for (size_t i = 0; i < count; i++) {
-		timeline_take_marks(&clocks[i]);
-		if (clocks[i].error_ns > t->error_ns)
-			t->error_ns = clocks[i].error_ns;
-	}
-	timeline_find_anchors(t, clocks, count);
-}
-
-/* ---- by connections ---- */
 
 /* Finds the way from each machine's clock to that of the first trace, over the links with
  * the least error. `ways` and `is_known` are by the machine's first trace. False: there is

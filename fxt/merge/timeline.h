@@ -15,9 +15,9 @@
  * set.
  *
  * Round trips: the traces are of the ranks of one run of MPI, on several machines or boots.
- * Each rank compared its CLOCK_MONOTONIC with that of rank 0, at least once (mpi/clock.c),
- * and says how exactly. Its ticks become nanoseconds of rank 0's clock along the line
- * between the first comparison and the last.
+ * Each rank compared its trace's clock with the CLOCK_MONOTONIC of the first one, at least
+ * once (mpi/clock.c), and says how exactly. Its ticks become nanoseconds of that clock along
+ * the lines between these comparisons.
  *
  * Connections: the traces are of several machines or boots, and TCP connections between
  * these bound the offsets of their clocks (links.h). Each trace's ticks become nanoseconds of
@@ -42,14 +42,19 @@ struct fxt_merge_line {
 	int64_t shift;                /* added to `ns` */
 	uint64_t span_ticks, span_ns; /* `span_ticks` ticks take `span_ns` ns; neither is
 	                                 0, nor above 2^62 */
+	/* In their order, each in force from its `ticks` on, the first one also before. They are
+	 * without a shift of their own, and stand for the line. 0: the line is straight. */
+	const struct fxt_merge_line *pieces;
+	size_t piece_count;
 };
 
-/* A comparison of a rank's CLOCK_MONOTONIC with that of rank 0. */
+/* A comparison of a trace's clock with the CLOCK_MONOTONIC of the first recorded rank. */
 struct fxt_merge_mark {
-	uint64_t run; /* a number of the run of MPI; 0: there is no such comparison */
-	int64_t monotonic_ns;
-	int64_t offset_ns; /* rank 0's clock - this one's */
-	int64_t error_ns;  /* the most that the offset may be wrong by */
+	int64_t run; /* a number of the run of MPI */
+	int64_t ticks;
+	int64_t reference_ns; /* that clock at these ticks */
+	int64_t error_ns;     /* the most that it may be wrong by */
+	bool is_kept;         /* two pieces of the line meet here */
 };
 
 /* The known facts of a trace's clock. */
@@ -58,10 +63,11 @@ struct fxt_merge_clock {
 	struct fxt_anchor first, last;
 	bool has_anchor, has_last; /* it has one anchor; it has a second one */
 	uint64_t rate;             /* its ticks a second */
-	struct fxt_merge_mark first_mark, last_mark;
-	struct fxt_merge_line line;
-	uint64_t error_ns; /* by round trips and connections: the most that its times may be wrong by */
-	uint64_t moved_ns; /* it was moved by this for the order of messages (messages.h) */
+	struct fxt_merge_mark *marks;
+	size_t mark_count, mark_room;
+	struct fxt_merge_line line, *pieces; /* `pieces` has room for one less than the marks */
+	uint64_t error_ns;                   /* by round trips and connections: the most that its times may be wrong by */
+	uint64_t moved_ns;                   /* it was moved by this for the order of messages (messages.h) */
 };
 
 enum fxt_merge_by {
@@ -102,15 +108,21 @@ int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clo
 /* Writes a phrase for people: the way, and how exact it is. */
 void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text, size_t text_bytes);
 
+/* Returns the piece of a line that is in force at a time. */
+const struct fxt_merge_line *fxt_merge_piece(const struct fxt_merge_line *line, uint64_t ticks);
+
+void fxt_merge_clock_free(struct fxt_merge_clock *clock);
+
 /* Converts a time of the trace to the merged trace; times before the merged trace began
  * become 0. */
 static inline uint64_t fxt_merge_time(const struct fxt_merge_line *line, uint64_t ticks)
 {
 	if (line->is_kept)
 		return ticks;
-	__int128 product = ((__int128)ticks - line->ticks) * line->span_ns;
+	const struct fxt_merge_line *piece = line->piece_count ? fxt_merge_piece(line, ticks) : line;
+	__int128 product = ((__int128)ticks - piece->ticks) * piece->span_ns;
 	__int128 whole =
-	        product / line->span_ticks - (product % line->span_ticks < 0) + line->ns + line->shift;
+	        product / piece->span_ticks - (product % piece->span_ticks < 0) + piece->ns + line->shift;
 
 	return whole < 0 ? 0 : whole > UINT64_MAX ? UINT64_MAX : (uint64_t)whole;
 }

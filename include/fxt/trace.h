@@ -93,7 +93,7 @@ struct fxt_trace_span {
 	size_t count;
 };
 
-#define FXT_TRACE_VERSION 1u
+#define FXT_TRACE_VERSION 2u
 
 /* The agent, an object of the name fxt_trace_agent. Later versions add functions behind
  * these. */
@@ -120,6 +120,8 @@ struct fxt_trace_agent {
 	void (*name_thread)(const char *name);
 	void (*alert)(const char *name);
 	uint64_t (*nonce)(void);
+	/* since version 2: the trace's clock */
+	uint64_t (*ticks)(void);
 };
 
 /* ---- details of the macros ---- */

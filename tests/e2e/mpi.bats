@@ -173,14 +173,20 @@ needs_wrappers()
 # job_with_wrong_clocks: of four ranks, each with a CLOCK_MONOTONIC of its own
 job_with_wrong_clocks()
 {
+	mpicc -g -O2 -o every "$root/tests/programs/mpi/every.c"
+	job_in_time_namespaces 4 ./every
+}
+
+# job_in_time_namespaces N PROGRAM: of N ranks, each with a CLOCK_MONOTONIC of its own
+job_in_time_namespaces()
+{
 	cat >late <<-'END'
 		#!/bin/sh
 		exec unshare --time --monotonic $((86400 * (OMPI_COMM_WORLD_RANK + 1))) --fork "$@"
 	END
 	chmod +x late
 	unshare --time --monotonic 86400 --fork true 2>why || skip "no time namespaces here: $(cat why)"
-	mpicc -g -O2 -o every "$root/tests/programs/mpi/every.c"
-	timeout 300 mpirun --oversubscribe -n 4 ./late fxtrun --no-sched ./every >out 2>err || { cat err && return 1; }
+	timeout 300 mpirun --oversubscribe -n "$1" ./late fxtrun --no-sched "$2" >out 2>err || { cat err && return 1; }
 }
 
 @test "ranks whose clocks are days apart are put on one clock, as exactly as fxt merge says of each" {
@@ -196,6 +202,20 @@ job_with_wrong_clocks()
 	python3 "$BATS_TEST_DIRNAME/mpi.py" said merged.fxt | sort | diff <(sort out) -
 	rate=$(fxt dump trace.0.fxt | sed -n '/ initialization /{s/.*=//p;q}')
 	python3 "$BATS_TEST_DIRNAME/mpi.py" residual merged.fxt said "$rate" trace.?.fxt
+}
+
+@test "a clock that drifts: comparisons during the run make the merged times more exact" {
+	needs_wrappers
+	mpicc -g -O2 -finstrument-functions -rdynamic -o drift "$root/tests/programs/mpi/drift.c" -ldl
+	job_in_time_namespaces 2 ./drift
+	fxt merge trace.?.fxt | tee said
+	grep 'by round trips of MPI between the ranks, to ' said
+	fxt check merged.fxt | grep -E ': ok, [0-9]+ records$'
+	for trace in trace.?.fxt; do
+		python3 "$BATS_TEST_DIRNAME/mpi.py" between "$trace"
+	done
+	fxt merge -o without.fxt trace.?.fxt
+	python3 "$BATS_TEST_DIRNAME/mpi.py" drift merged.fxt without.fxt out
 }
 
 @test "messages that seem to be received before they were sent: the traces are moved until none is, and that is said" {
