@@ -4,7 +4,7 @@
 #: make manual        prints the examples of README.md and the manual pages anew, from the traces in doc/manual
 #: make site          the manual as static pages of HTML, with search, in build/site (with mandoc and python3)
 #: make test          sets everything up, builds, runs all tests, checks the formatting
-#: make mpi           libfxtmpi.so, which records calls of MPI; for the MPI that mpicc (MPICC=) compiles for
+#: make mpi           libfxtmpi.so, which records calls of MPI, and fxt-gather; for the MPI that mpicc (MPICC=) compiles for
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
 #: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again;
@@ -74,7 +74,7 @@ rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 fuzz_src       := $(wildcard tests/fuzz/fuzz_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
 folders        := $(wildcard writer/*/) $(wildcard agent/*/) $(wildcard reader/*/) perfetto symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) wrapper examples bench \
-                  include/fxt mpi tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
+                  include/fxt mpi mpi/gather tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 # The names under which builds look for a compiler.
@@ -106,7 +106,10 @@ $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src))
 # It has MPI's library with it wherever it is loaded: its functions would otherwise call nothing in a program that loads MPI late.
 MPICC   ?= mpicc
 .PHONY: mpi
-mpi: $(O)/libfxtmpi.so
+mpi: $(O)/libfxtmpi.so $(O)/fxt-gather
+$(O)/fxt-gather: mpi/gather/fxt_gather.c
+	$(Q)mkdir -p $(@D)
+	$(call say,MPICC,$@)$(MPICC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) -o $@ $<
 $(O)/libfxtmpi.so: $(wildcard mpi/*.[ch]) include/fxt/trace.h
 	$(Q)mkdir -p $(@D)
 	$(call say,MPICC,$@)$(MPICC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) $(shell pkg-config --cflags pmix 2>/dev/null) -shared -Wl,--no-as-needed -Wl,-soname,libfxtmpi.so -o $@ $(filter %.c,$^) -lpthread -ldl

@@ -21,7 +21,7 @@ fxt 755 $(O)/fxt $(BINDIR)/fxt
 fxt 755 $(O)/fxt-cc $(BINDIR)/fxt-cc
 fxt link fxt-cc $(BINDIR)/fxt-c++
 $(foreach name,$(compilers),fxt link ../../../bin/fxt-cc $(LIBDIR)/fxt/compilers/$(name)$(newline))fxt 644 $(O)/libfxtagent.so $(LIBDIR)/libfxtagent.so
-$(if $(wildcard $(O)/libfxtmpi.so),fxt 644 $(O)/libfxtmpi.so $(LIBDIR)/libfxtmpi.so$(newline))$(foreach page,$(pages),fxt 644 $(page) $(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))$(newline))fxt link fxt-cc.1 $(MANDIR)/man1/fxt-c++.1
+$(if $(wildcard $(O)/libfxtmpi.so),fxt 644 $(O)/libfxtmpi.so $(LIBDIR)/libfxtmpi.so$(newline))$(if $(wildcard $(O)/fxt-gather),fxt 755 $(O)/fxt-gather $(BINDIR)/fxt-gather$(newline))$(foreach page,$(pages),fxt 644 $(page) $(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))$(newline))fxt link fxt-cc.1 $(MANDIR)/man1/fxt-c++.1
 fxt 644 completion/fxt.bash $(BASHDIR)/fxt
 fxt link fxt $(BASHDIR)/fxtrun
 fxt link fxt $(BASHDIR)/fxtctl
