@@ -158,6 +158,15 @@ void fxt_describe_keeper(
 	}
 }
 
+static void describe_file(FILE *out, const struct fxt_scan *scan, uint32_t file)
+{
+	if (file == FXT_NOTHING)
+		return;
+	fputs(" (", out);
+	describe_name(out, scan, file);
+	fputc(')', out);
+}
+
 void fxt_describe_awaited(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
 {
@@ -169,11 +178,7 @@ void fxt_describe_awaited(
 	} else {
 		fxt_describe_object(out, scan, wait->kind, wait->symbol, wait->object, wait->life);
 	}
-	if (wait->file != FXT_NOTHING) {
-		fputs(" (", out);
-		describe_name(out, scan, wait->file);
-		fputc(')', out);
-	}
+	describe_file(out, scan, wait->file);
 }
 
 void fxt_describe_object(FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol,
@@ -273,6 +278,7 @@ static void describe_wait(
 		if (part->object)
 			fxt_describe_object(
 			        out, scan, part->wait_kind, part->symbol, part->object, part->life);
+		describe_file(out, scan, part->file);
 		return;
 	}
 	fputs("for ", out);

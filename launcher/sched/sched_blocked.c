@@ -279,21 +279,32 @@ bool fxt_sched_blocked_take_line(struct fxt_blocked_sample *sample, const char *
 	return true;
 }
 
-void fxt_sched_blocked_find_file(
-        struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread, const char *line)
+/* Reads the name of the descriptor's file. False: there is none. */
+static bool blocked_read_file(struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread)
 {
-	char path[64], target[4096], again[FXT_BLOCKED_LINE_BYTES];
+	char path[64], target[4096];
 	ssize_t bytes;
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/fd/%d", thread->pid, thread->tid, sample->fd);
 	bytes = readlink(path, target, sizeof(target));
-	if (bytes <= 0 || !blocked_read(thread, "syscall", again) || strcmp(line, again) != 0)
-		return;
+	if (bytes <= 0)
+		return false;
 	/* The end of a path says more than its beginning. */
 	size_t left_out = (size_t)bytes > sizeof(sample->file) ? (size_t)bytes - sizeof(sample->file) : 0;
 
 	sample->file_bytes = (uint8_t)fxt_escape(
 	        sample->file, sizeof(sample->file), target + left_out, (size_t)bytes - left_out);
+	return true;
+}
+
+void fxt_sched_blocked_find_file(
+        struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread, const char *line)
+{
+	char again[FXT_BLOCKED_LINE_BYTES];
+
+	if (blocked_read_file(sample, thread) &&
+	        (!blocked_read(thread, "syscall", again) || strcmp(line, again) != 0))
+		sample->file_bytes = 0;
 }
 
 /* Outside of a system call the thread waits for the memory that it touched, or is
@@ -307,9 +318,10 @@ static const char *blocked_elsewhere(const struct fxt_blocked_thread *thread)
 	                                                                                : FXT_BLOCKED_FAULT;
 }
 
-/* Whether the thread's innermost call on its shadow stack is a recorded wait. The stack may
- * be mapped in part, and its thread may change it: the kernel reads it for us. */
-static bool blocked_is_explained(const struct fxt_sched_process *process, uint32_t tid)
+/* The thread's innermost frame, if that is a recorded wait's; its function is 0 otherwise.
+ * The stack may be mapped in part, and its thread may change it: the kernel reads it for
+ * us. */
+static struct fxt_frame blocked_wait(const struct fxt_sched_process *process, uint32_t tid)
 {
 	const struct fxt_control *control = process->control;
 	uint32_t used = load_acquire(&control->slots_used);
@@ -317,21 +329,69 @@ static bool blocked_is_explained(const struct fxt_sched_process *process, uint32
 	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++) {
 		const struct fxt_thread_slot *slot = fxt_control_slot(control, i);
 		uint64_t end = load_acquire(&slot->top) - load_relaxed(&control->control_address);
-		uint64_t function = 0;
+		struct fxt_frame frame;
 
 		if (load_relaxed(&slot->tid) != tid || load_acquire(&slot->state) != FXT_SLOT_LIVE ||
-		        end < FXT_STACKS_OFFSET + sizeof(struct fxt_frame) || end > FXT_CONTROL_BYTES)
+		        end < FXT_STACKS_OFFSET + sizeof(frame) || end > FXT_CONTROL_BYTES)
 			continue;
-		struct iovec to = {&function, sizeof(function)},
-		             from = {(uint8_t *)control + end - sizeof(struct fxt_frame) +
-		                             offsetof(struct fxt_frame, function),
-		                     sizeof(function)};
+		struct iovec to = {&frame, sizeof(frame)},
+		             from = {(uint8_t *)control + end - sizeof(frame), sizeof(frame)};
 
-		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof(function) &&
-		        fxt_is_wait(function))
-			return true;
+		if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof(frame) &&
+		        fxt_is_wait(frame.function))
+			return frame;
 	}
-	return false;
+	return (struct fxt_frame){0};
+}
+
+/* False: there is no room. */
+static bool blocked_add(struct fxt_sched_blocked *b, const struct fxt_blocked_sample *sample)
+{
+	if (b->end - b->begin == FXT_BLOCKED_SAMPLES) {
+		if (!b->keeps_last)
+			return false;
+		b->begin++;
+	}
+	*blocked_sample(b, b->end++) = *sample;
+	return true;
+}
+
+static void blocked_add_file(struct fxt_sched_blocked *b, const struct fxt_blocked_sample *sample)
+{
+	uint64_t hash = sample->process * 31 + (uint32_t)sample->fd;
+	uint64_t *number = &b->files[hash % FXT_BLOCKED_FILES];
+
+	if (*number > b->begin) {
+		struct fxt_blocked_sample *latest = blocked_sample(b, *number - 1);
+
+		if (latest->process == sample->process && latest->fd == sample->fd &&
+		        latest->file_bytes == sample->file_bytes &&
+		        memcmp(latest->file, sample->file, sample->file_bytes) == 0) {
+			latest->latest = sample->ticks;
+			return;
+		}
+	}
+	if (blocked_add(b, sample))
+		*number = b->end;
+}
+
+/* Of a thread in the recorded wait: only the descriptor's file is new. */
+static void blocked_ask_for_file(struct fxt_sched_blocked *b, const struct fxt_blocked_thread *thread,
+        const struct fxt_sched_process *process, uint32_t own_tid, const struct fxt_frame *wait,
+        enum fxt_clock_kind clock)
+{
+	struct fxt_blocked_sample sample = {.process = process->koid,
+	        .thread = thread->koid,
+	        .fd = fxt_wait_descriptor(wait->function)};
+
+	if (sample.fd < 0 || !blocked_read_file(&sample, thread))
+		return;
+	sample.ticks = fxt_clock_ticks(clock);
+	const struct fxt_frame now = blocked_wait(process, own_tid);
+
+	/* Otherwise the descriptor may be of another file now. */
+	if (now.function == wait->function && now.start == wait->start)
+		blocked_add_file(b, &sample);
 }
 
 static void blocked_ask(struct fxt_sched_blocked *b, const struct fxt_blocked_thread *thread,
@@ -353,12 +413,7 @@ static void blocked_ask(struct fxt_sched_blocked *b, const struct fxt_blocked_th
 	if (sample.fd >= 0)
 		fxt_sched_blocked_find_file(&sample, thread, line);
 	sample.ticks = fxt_clock_ticks(clock);
-	if (b->end - b->begin == FXT_BLOCKED_SAMPLES) {
-		if (!b->keeps_last)
-			return;
-		b->begin++;
-	}
-	*blocked_sample(b, b->end++) = sample;
+	blocked_add(b, &sample);
 }
 
 void fxt_sched_blocked_look(struct fxt_sched_blocked *b, struct fxt_sched_registry *registry,
@@ -372,8 +427,13 @@ void fxt_sched_blocked_look(struct fxt_sched_blocked *b, struct fxt_sched_regist
 		uint32_t own_tid = fxt_sched_registry_thread(
 		        registry, thread->pid, thread->tid, thread->since, &process);
 
-		if (own_tid && fxt_sched_registry_is_recording(registry, fxt_clock_ticks(clock)) &&
-		        !blocked_is_explained(&process, own_tid))
+		if (!own_tid || !fxt_sched_registry_is_recording(registry, fxt_clock_ticks(clock)))
+			continue;
+		const struct fxt_frame wait = blocked_wait(&process, own_tid);
+
+		if (wait.function)
+			blocked_ask_for_file(b, thread, &process, own_tid, &wait, clock);
+		else
 			blocked_ask(b, thread, process.koid, clock);
 	}
 	b->count -= count;
@@ -382,19 +442,22 @@ void fxt_sched_blocked_look(struct fxt_sched_blocked *b, struct fxt_sched_regist
 
 void fxt_sched_blocked_forget(struct fxt_sched_blocked *b, uint64_t ticks)
 {
-	while (b->begin < b->end && blocked_sample(b, b->begin)->ticks < ticks)
+	while (b->begin < b->end && (blocked_sample(b, b->begin)->latest
+	                                            ?: blocked_sample(b, b->begin)->ticks) < ticks)
 		b->begin++;
 }
 
 /* ---- records ---- */
 
-static size_t blocked_encode(const struct fxt_blocked_sample *sample, uint64_t record[RECORD_WORDS])
+static size_t blocked_encode(
+        const struct fxt_blocked_sample *sample, uint64_t ticks, uint64_t record[RECORD_WORDS])
 {
 	struct fxt_argument arguments[3];
 	size_t count = 0;
 
-	arguments[count++] = fxt_argument_string(
-	        fxt_string_text(FXT_BLOCKED_CALL), fxt_string_inline(sample->call, sample->call_bytes));
+	if (sample->call_bytes)
+		arguments[count++] = fxt_argument_string(
+		        fxt_string_text(FXT_BLOCKED_CALL), fxt_string_inline(sample->call, sample->call_bytes));
 	if (sample->fd >= 0)
 		arguments[count++] = fxt_argument_int32(fxt_string_text(FXT_BLOCKED_FD), sample->fd);
 	if (sample->file_bytes)
@@ -405,7 +468,8 @@ static size_t blocked_encode(const struct fxt_blocked_sample *sample, uint64_t r
 		        fxt_argument_pointer(fxt_string_text(FXT_BLOCKED_OBJECT), sample->address);
 	return fxt_put_event(record, RECORD_WORDS, FXT_EVENT_INSTANT,
 	        fxt_thread_inline(sample->process, sample->thread), fxt_string_text(FXT_BLOCKED_CATEGORY),
-	        fxt_string_text(FXT_BLOCKED_EVENT), sample->ticks, arguments, count, 0);
+	        fxt_string_text(sample->call_bytes ? FXT_BLOCKED_EVENT : FXT_DESCRIPTOR_EVENT), ticks,
+	        arguments, count, 0);
 }
 
 void fxt_sched_blocked_write(const struct fxt_sched_blocked *b, struct fxt_archive_writer *archive,
@@ -413,7 +477,12 @@ void fxt_sched_blocked_write(const struct fxt_sched_blocked *b, struct fxt_archi
 {
 	uint64_t record[RECORD_WORDS];
 
-	for (uint64_t i = b->begin; i < b->end; i++)
-		fxt_archive_write(
-		        archive, provider, record, blocked_encode(blocked_sample(b, i), record) * 8);
+	for (uint64_t i = b->begin; i < b->end; i++) {
+		const struct fxt_blocked_sample *sample = blocked_sample(b, i);
+
+		fxt_archive_write(archive, provider, record, blocked_encode(sample, sample->ticks, record) * 8);
+		if (sample->latest)
+			fxt_archive_write(
+			        archive, provider, record, blocked_encode(sample, sample->latest, record) * 8);
+	}
 }

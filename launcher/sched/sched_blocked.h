@@ -1,6 +1,5 @@
 /*
- * What threads are blocked in, where the trace has no wait of theirs: the kernel is asked,
- * once for each time that a thread left its CPU to wait.
+ * What threads are blocked in: asked once for each time that a thread left its CPU to wait.
  *
  *   the thread left its CPU        fxt_sched_blocked_put()      it is noted
  *   it came back                   fxt_sched_blocked_take()     it is forgotten
@@ -10,6 +9,10 @@
  * The answer is a sample: the system call, and its descriptor's file or its futex's address.
  * A reader takes the whole stretch off the CPU for explained if a sample lies in it. Waits
  * of less than a millisecond, or of less than the time between two looks, have none.
+ *
+ * Of a recorded wait the trace has all but the descriptor's file, so only that is read. One
+ * sample stands for all that name the same file one after the other, and has the times of
+ * the first and the last.
  *
  * The kernel answers a parent and the same user. If it refuses, there are no samples, and
  * nothing is reported.
@@ -30,6 +33,7 @@ enum {
 	FXT_BLOCKED_CALL_BYTES = 32,
 	FXT_BLOCKED_FILE_BYTES = 96,
 	FXT_BLOCKED_LINE_BYTES = 256,
+	FXT_BLOCKED_FILES = 512, /* descriptors whose latest sample is found again */
 };
 
 struct fxt_blocked_thread {
@@ -40,10 +44,12 @@ struct fxt_blocked_thread {
 
 struct fxt_blocked_sample {
 	uint64_t ticks;
+	uint64_t latest;          /* of later ones that say the same; 0: there is none */
 	uint64_t process, thread; /* koids */
 	uint64_t address;         /* of a futex; 0: none */
 	int32_t fd;               /* -1: none */
-	uint8_t call_bytes, file_bytes;
+	uint8_t call_bytes; /* 0: of a recorded wait, whose record has the call */
+	uint8_t file_bytes;
 	char call[FXT_BLOCKED_CALL_BYTES];
 	char file[FXT_BLOCKED_FILE_BYTES];
 };
@@ -54,6 +60,8 @@ struct fxt_sched_blocked {
 	uint64_t noted;                     /* how many ever were */
 	struct fxt_blocked_sample *samples; /* a ring */
 	uint64_t begin, end;                /* numbers of the first one in it, and of the next */
+	/* by process and descriptor: 1 + the number of the latest sample in a recorded wait */
+	uint64_t files[FXT_BLOCKED_FILES];
 	bool keeps_last;                    /* a full ring drops its oldest samples */
 };
 

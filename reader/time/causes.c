@@ -18,7 +18,7 @@ static struct fxt_part *causes_part(struct fxt_parts *parts, const struct fxt_pa
 		struct fxt_part *part = &parts->items[i];
 
 		if (part->kind == key->kind && part->name == key->name && part->object == key->object &&
-		        part->symbol == key->symbol && part->life == key->life &&
+		        part->symbol == key->symbol && part->file == key->file && part->life == key->life &&
 		        part->holder == key->holder && part->path == key->path && part->koid == key->koid)
 			return part;
 	}
@@ -148,6 +148,7 @@ static struct fxt_part causes_wait_part(
 	        .wait_kind = wait.kind,
 	        .name = wait.name,
 	        .symbol = wait.symbol,
+	        .file = wait.file,
 	        .life = wait.life,
 	        .object = wait.object};
 

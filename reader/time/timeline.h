@@ -34,6 +34,7 @@ enum fxt_activity { FXT_ACTIVITY_UNKNOWN, FXT_RUNNING, FXT_RUNNABLE, FXT_BLOCKED
  */
 #define FXT_BLOCKED_CATEGORY "sched"
 #define FXT_BLOCKED_EVENT    "blocked"
+#define FXT_DESCRIPTOR_EVENT "descriptor" /* in a recorded wait; it has no call */
 #define FXT_BLOCKED_CALL     "call"
 #define FXT_BLOCKED_FD       "fd"
 #define FXT_BLOCKED_FILE     "file"

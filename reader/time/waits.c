@@ -5,6 +5,7 @@
  */
 #include "waits.h"
 #include "lock_lives.h"
+#include "wait_files.h"
 
 #include <stdlib.h>
 #include "writer/format/earlier_wait.h"
@@ -37,6 +38,7 @@ void fxt_waits_init(struct fxt_waits *w)
 	fxt_spill_init(&w->releases, sizeof(struct fxt_release), FXT_SPILL_MEMORY_BYTES);
 	fxt_spill_init(&w->by_object, sizeof(struct ending), FXT_SPILL_MEMORY_BYTES);
 	fxt_spill_init(&w->lock_ends, sizeof(struct fxt_lock_moment), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&w->files, sizeof(struct fxt_wait_file), FXT_SPILL_MEMORY_BYTES);
 	fxt_paths_init(&w->paths);
 }
 
@@ -46,6 +48,7 @@ void fxt_waits_free(struct fxt_waits *w)
 	fxt_spill_free(&w->releases);
 	fxt_spill_free(&w->by_object);
 	fxt_spill_free(&w->lock_ends);
+	fxt_spill_free(&w->files);
 	free(w->threads);
 	fxt_paths_free(&w->paths);
 	*w = (struct fxt_waits){0};
@@ -269,6 +272,8 @@ void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 	if (view->type != FXT_RECORD_EVENT)
 		return;
 	category = fxt_tables_text(t, view->event.category);
+	if (fxt_span_is(category, FXT_BLOCKED_CATEGORY))
+		fxt_wait_files_record(&w->files, t, view);
 	bool is_sync = fxt_span_is(category, "sync");
 
 	if (!is_sync && !fxt_span_is(category, "process"))
@@ -409,6 +414,7 @@ void fxt_waits_finish(struct fxt_waits *w, const struct fxt_scan *scan)
 {
 	waits_sort(w, fxt_scan_ns(scan, scan->end));
 	fxt_lock_lives_count(&w->lock_ends, &w->items);
+	fxt_wait_files_join(&w->files, &w->items);
 	waits_join_flows(w);
 	for (uint32_t i = 0; i < w->releases.count; i++) {
 		const struct fxt_release release = fxt_waits_release(w, i);

@@ -80,6 +80,7 @@ struct fxt_waits {
 	struct fxt_spill by_object; /* releases of a known object, by process, object and
 	                               time */
 	struct fxt_spill lock_ends; /* struct fxt_lock_moment */
+	struct fxt_spill files;     /* struct fxt_wait_file */
 	struct fxt_paths paths;
 	struct fxt_waits_thread *threads; /* by id */
 	size_t thread_count;

@@ -1,0 +1,31 @@
+/*
+ * Names the files of descriptors that threads waited for. An instant "descriptor" of
+ * category "sched" says which file a descriptor of a process was at that time
+ * (launcher/sched/sched_blocked.h).
+ *
+ *   read of fd 7   descriptor 7: /srv/a   read of fd 7   descriptor 7: /srv/a   read of fd 7
+ *   unknown                               /srv/a                                unknown
+ *
+ * A wait's file is that of the instant in it. Without one it is what the instants before
+ * and after it both say, if the wait is long enough to have had one.
+ */
+#ifndef FXT_READER_WAIT_FILES_H
+#define FXT_READER_WAIT_FILES_H
+
+#include "reader/trace/spill.h"
+#include "reader/trace/tables.h"
+
+struct fxt_wait_file {
+	uint64_t process; /* koid */
+	uint64_t object;  /* the descriptor plus 1 */
+	uint64_t ns;
+	uint32_t file;
+};
+
+/* Notes the file of an instant of category "sched", if it tells of one. */
+void fxt_wait_files_record(struct fxt_spill *files, struct fxt_tables *t, const struct fxt_view *view);
+
+/* Gives waits (struct fxt_wait) without a file the one that is known, and sorts the files. */
+void fxt_wait_files_join(struct fxt_spill *files, struct fxt_spill *waits);
+
+#endif
