@@ -130,6 +130,7 @@ static int merge_read(struct merging *m, char **names, size_t count, bool may_be
 		return merge_fail(error);
 	fxt_merge_messages_judge(&m->messages, m->clocks, count, &m->timeline);
 	fxt_merge_settle(m->inputs, m->clocks, count);
+	fxt_merge_tell_gaps(m->inputs, count);
 	fxt_merge_timeline_describe(&m->timeline, m->said, sizeof(m->said));
 	fxt_merge_messages_describe(&m->messages, m->said, sizeof(m->said));
 	return FXT_DONE;

@@ -205,10 +205,25 @@ static void report_threads(struct report_command *c, const struct trace *trace)
 		fxt_print_note("%zu more threads have fewer calls: -t NAME shows one, --json all", hidden);
 }
 
+/* The length of the trace. A file of a rotation has calls that began in files before it, and
+ * its own time begins with its first anchor. */
+static uint64_t report_length(const struct fxt_scan *scan)
+{
+	uint64_t start = scan->start, began = scan->began.ticks;
+
+	if (scan->rotation.number == 0 || !scan->tables.provider)
+		began = 0;
+	else if (!scan->in_ticks)
+		began = fxt_provider_ns(scan->tables.provider, began);
+	if (began > start && began < scan->end)
+		start = began;
+	return fxt_scan_ns(scan, scan->end - start);
+}
+
 /* Prints the counts as text. */
 static void report_head(struct report_command *c, const struct trace *trace, const char *name)
 {
-	uint64_t length = fxt_scan_ns(c->scan, c->scan->end - c->scan->start);
+	uint64_t length = report_length(c->scan);
 
 	if (c->group == FXT_GROUP_FUNCTION)
 		fxt_print_line("%s: %s call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s", name,

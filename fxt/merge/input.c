@@ -5,7 +5,9 @@
  */
 #include "input.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "fields.h"
 #include "marks.h"
 #include "perfetto/heap_profile.h"
@@ -260,6 +262,55 @@ void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clo
 			        &inputs[i].koids, &used, i == 0 || input_shares_pids(clocks, i));
 	}
 	fxt_merge_used_free(&used);
+}
+
+/* ---- files that are missing ---- */
+
+static int input_compare_rotations(const void *left, const void *right)
+{
+	const struct fxt_rotation *a = left, *b = right;
+
+	if (a->session != b->session)
+		return a->session < b->session ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Files from `first` to `last` of a rotation are missing; its last file here is `latest`. */
+static void input_tell_gap(uint64_t first, uint64_t last, const struct fxt_rotation *latest)
+{
+	bool was_deleted = latest->number >= latest->keep && last <= latest->number - latest->keep;
+	char files[64];
+
+	if (first == last)
+		snprintf(files, sizeof(files), "file %" PRIu64 " is", first);
+	else
+		snprintf(files, sizeof(files), "files %" PRIu64 " to %" PRIu64 " are", first, last);
+	if (was_deleted)
+		fprintf(stderr, "fxt: %s missing: fxtrun --keep=%" PRIu64 " deletes earlier files\n", files,
+		        latest->keep);
+	else
+		fprintf(stderr, "fxt: %s missing, with %s calls\n", files, first == last ? "its" : "their");
+}
+
+void fxt_merge_tell_gaps(const struct fxt_merge_input *inputs, size_t count)
+{
+	struct fxt_rotation *sorted = fxt_allocate(count * sizeof(*sorted));
+	size_t last = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = inputs[i].rotation;
+	qsort(sorted, count, sizeof(*sorted), input_compare_rotations);
+	for (size_t i = 0; i < count; i++) {
+		bool is_first = i == 0 || sorted[i - 1].session != sorted[i].session;
+		uint64_t next = is_first ? sorted[i].first : sorted[i - 1].number + 1;
+
+		for (last = is_first ? i : last;
+		        last + 1 < count && sorted[last + 1].session == sorted[i].session;)
+			last++;
+		if (sorted[i].session && sorted[i].number > next)
+			input_tell_gap(next, sorted[i].number - 1, &sorted[last]);
+	}
+	free(sorted);
 }
 
 void fxt_merge_free(struct fxt_merge_input *input)

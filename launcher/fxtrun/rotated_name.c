@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "launcher/manager/output.h"
 
 /* More are written as they are. */
@@ -43,7 +42,7 @@ static uint32_t rotated_number(const char *name, const char *output)
 	               : 0;
 }
 
-uint32_t fxt_rotated_look(const char *output, uint32_t deleted)
+uint32_t fxt_rotated_look(const char *output)
 {
 	char path[PATH_MAX];
 	size_t folder_bytes = (size_t)(rotated_base(output) - output);
@@ -57,8 +56,6 @@ uint32_t fxt_rotated_look(const char *output, uint32_t deleted)
 		uint32_t number = rotated_number(entry->d_name, output);
 
 		last = number > last ? number : last;
-		if (number && number <= deleted)
-			unlinkat(dirfd(folder), entry->d_name, 0);
 	}
 	if (folder)
 		closedir(folder);

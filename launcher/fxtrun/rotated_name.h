@@ -12,8 +12,7 @@
 /* Makes the name of a file. False: it is longer than a path may be. */
 bool fxt_rotated_name(char path[PATH_MAX], const char *output, uint32_t number);
 
-/* Returns the highest number of the existing files; 0: there are none. Deletes those with
- * numbers up to `deleted`. */
-uint32_t fxt_rotated_look(const char *output, uint32_t deleted);
+/* Returns the highest number of the existing files; 0: there are none. */
+uint32_t fxt_rotated_look(const char *output);
 
 #endif

@@ -22,18 +22,14 @@ static void rotations_note_beginning(struct fxt_rotations *r)
 	r->began_ticks = fxt_clock_ticks(r->session->config.clock);
 }
 
-/* The number of the latest file that does not stay beside the one being written; 0: all
- * do. */
-static uint32_t rotations_superfluous(const struct fxt_rotations *r)
+static struct fxt_rotation rotations_place(const struct fxt_rotations *r, uint32_t number)
 {
-	uint32_t keep = rotations_options(r)->rotate.keep;
-
-	return r->number > keep ? r->number - keep : 0;
+	return (struct fxt_rotation){r->id, number, r->first, rotations_options(r)->rotate.keep};
 }
 
 const char *fxt_rotations_prepare(struct fxt_rotations *r, const char *output)
 {
-	r->first = r->number = fxt_rotated_look(output, 0) + 1;
+	r->first = r->number = fxt_rotated_look(output) + 1;
 	return fxt_rotated_name(r->names[r->number & 1], output, r->number) ? r->names[r->number & 1] : NULL;
 }
 
@@ -45,8 +41,7 @@ struct fxt_rotation fxt_rotations_begin(
 	/* Fits because a process number has at most 22 bits. */
 	r->id = session->first.ticks << FXT_KOID_REUSE_SHIFT | (uint64_t)session->supervisor;
 	rotations_note_beginning(r);
-	fxt_rotated_look(rotations_options(r)->output_file, rotations_superfluous(r));
-	return (struct fxt_rotation){r->id, r->number};
+	return rotations_place(r, r->number);
 }
 
 /* ---- the next file ---- */
@@ -84,7 +79,7 @@ static void rotations_turn(struct fxt_rotations *r)
 	if (!rotations_open(r, &output))
 		return;
 	fxt_trace_output_begin(&output, false);
-	fxt_trace_file_begin(s, next, &output, NULL, (struct fxt_rotation){r->id, r->number + 1});
+	fxt_trace_file_begin(s, next, &output, NULL, rotations_place(r, r->number + 1));
 	fxt_ledger_send(s->ledger, FXT_LEDGER_ROTATED, r->number + 1, &output.raw_fd, 1);
 	r->old = s->archive;
 	r->old_output = *r->output;
@@ -121,18 +116,18 @@ static void rotations_begin_finishing(struct fxt_rotations *r)
 		rotations_finish(r);
 }
 
-/* Deletes the file that does not stay beside the one being written. An earlier run may
- * have left it, or the user may have taken it away. */
+/* Deletes the file that does not stay beside the one being written. Files of earlier runs
+ * stay. The user may have taken the file away. */
 static void rotations_delete(struct fxt_rotations *r)
 {
-	uint32_t number = rotations_superfluous(r);
+	uint32_t keep = rotations_options(r)->rotate.keep, number = r->number - keep;
 	char name[PATH_MAX];
 
-	if (!number || !fxt_rotated_name(name, rotations_options(r)->output_file, number))
+	if (r->number - r->first < keep || !fxt_rotated_name(name, rotations_options(r)->output_file, number))
 		return;
-	if (unlink(name) == 0 && number >= r->first)
+	if (unlink(name) == 0)
 		r->files[number - r->first].is_deleted = true;
-	else if (errno != ENOENT && number >= r->first)
+	else if (errno != ENOENT)
 		fxt_say("%s cannot be deleted: %s", name, strerror(errno));
 }
 

@@ -144,7 +144,16 @@ said()
 	fxt report "$last" 2>&1 | grep "^file $number of several (fxtrun --rotate): "
 
 	# The whole: threads and processes are not told apart by the file they are in.
-	fxt merge -o whole.fxt trace.*.fxt
+	fxt merge -o whole.fxt trace.*.fxt 2>gaps
+	fails grep missing gaps
+	# Each file that is not given is told.
+	fxt merge -o part.fxt "$last" trace.000003.fxt 2>gaps
+	grep -x 'fxt: files 1 to 2 are missing, with their calls' gaps
+	grep -E "^fxt: files? 4( to $((number - 1)))? (is|are) missing, with (its|their) calls$" gaps
+	# main lasts as long as the program, and is in the last file; that file's time does not.
+	duration=$(fxt report --json "$last" | jq '.traces[0].facts.duration_ns')
+	main=$(fxt sql --csv "select max(duration) from calls where function = 'main'" "$last" | sed -n 's/^rows,//p')
+	[ "$duration" -lt "$main" ]
 	sound whole.fxt
 	[ "$(calls_of whole.fxt leaf)" = 400000 ]
 	[ "$(decode threads whole.fxt | wc -l)" = 5 ]
@@ -170,9 +179,11 @@ said()
 		[ "$(events_of "${deleted[@]}")" = "$(said '.* earlier ones with ([0-9,]+) events .*')" ]
 		[ "$(leaves "${deleted[@]}" trace.*.fxt)" = 400000 ]
 	}
-	# The next run goes on behind them, and they count as files to keep.
-	fxtrun --rotate=1M --keep=2 --no-sched counted 10 2>said
-	[ "$(ls trace.*.fxt | wc -l)" = 2 ]
+	fxt merge -o part.fxt trace.*.fxt 2>gaps
+	grep -E '^fxt: files 1 to [0-9]+ are missing: fxtrun --keep=2 deletes earlier files$' gaps
+	# The next run goes on behind them, and deletes none of them.
+	fxtrun --rotate=1M --keep=1 --no-sched counted 10 2>said
+	[ "$(ls trace.*.fxt | wc -l)" = 3 ]
 	[ "$(calls_of "$(ls trace.*.fxt | tail -n 1)" leaf)" = 10 ]
 }
 
