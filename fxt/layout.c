@@ -213,24 +213,6 @@ struct layout_lines {
 	char level[FXT_LAYOUT_LEVEL_BYTES];
 };
 
-/* Returns the bytes of a text's first line: up to a blank, or behind a separator of names,
- * unless that leaves most of the line empty. */
-static size_t layout_first_line(struct fxt_span text, unsigned width)
-{
-	unsigned columns = width;
-	size_t most = fxt_text_beginning(text, &columns), separator = 0;
-
-	if (most == text.bytes || most == 0)
-		return text.bytes;
-	for (size_t at = most; at > most / 3; at--) {
-		if (text.data[at] == ' ')
-			return at;
-		if (separator == 0 && strchr(":/,", text.data[at - 1]) && text.data[at] != text.data[at - 1])
-			separator = at;
-	}
-	return separator > 0 ? separator : most;
-}
-
 static void layout_wrap(struct layout_lines *l, struct fxt_span text, unsigned width)
 {
 	l->count = 0;
@@ -239,7 +221,7 @@ static void layout_wrap(struct layout_lines *l, struct fxt_span text, unsigned w
 
 		*line = text;
 		if (l->count < LINES_MOST)
-			line->bytes = layout_first_line(text, width);
+			line->bytes = fxt_text_first_line(text, width);
 		text.data += line->bytes;
 		text.bytes -= line->bytes;
 		while (text.bytes > 0 && *text.data == ' ')

@@ -103,7 +103,7 @@ static void print_paragraph(const char *line)
 		putchar('\n');
 		fxt_markdown_text(fxt_span(line));
 	} else {
-		fxt_print_text(fxt_span(line));
+		fxt_print_wrapped(fxt_span(line));
 	}
 	putchar('\n');
 }

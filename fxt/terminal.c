@@ -21,6 +21,8 @@
 
 extern char **environ;
 
+enum { WRAP_INDENT = 4 };
+
 /* ---- what it is ---- */
 
 static unsigned terminal_columns(void)
@@ -241,6 +243,42 @@ size_t fxt_text_beginning(struct fxt_span text, unsigned *columns)
 		done += bytes;
 	}
 	return done;
+}
+
+size_t fxt_text_first_line(struct fxt_span text, unsigned width)
+{
+	unsigned columns = width;
+	size_t most = fxt_text_beginning(text, &columns), separator = 0;
+
+	if (most == text.bytes || most == 0)
+		return text.bytes;
+	for (size_t at = most; at > most / 3; at--) {
+		if (text.data[at] == ' ')
+			return at;
+		if (separator == 0 && strchr(":/,", text.data[at - 1]) && text.data[at] != text.data[at - 1])
+			separator = at;
+	}
+	return separator > 0 ? separator : most;
+}
+
+void fxt_print_wrapped(struct fxt_span text)
+{
+	unsigned columns = fxt_terminal()->columns, indent = 0;
+
+	while (fxt_terminal()->is_terminal && columns > 2 * WRAP_INDENT &&
+	        fxt_text_columns(text) > columns - indent) {
+		size_t bytes = fxt_text_first_line(text, columns - indent);
+
+		fxt_print_text((struct fxt_span){text.data, bytes});
+		for (; bytes < text.bytes && text.data[bytes] == ' ';)
+			bytes++;
+		text = (struct fxt_span){text.data + bytes, text.bytes - bytes};
+		if (text.bytes == 0)
+			return;
+		indent = WRAP_INDENT;
+		printf("\n%*s", (int)indent, "");
+	}
+	fxt_print_text(text);
 }
 
 /* Prints a text without its middle: it takes `whole` columns, more than there are. */

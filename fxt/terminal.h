@@ -40,6 +40,14 @@ unsigned fxt_text_columns(struct fxt_span text);
  * columns when it is shown. Sets *columns to the columns it takes. */
 size_t fxt_text_beginning(struct fxt_span text, unsigned *columns);
 
+/* Returns the bytes of a text's first line of `width` columns: up to a blank, or behind a
+ * separator of names, unless that leaves most of the line empty. */
+size_t fxt_text_first_line(struct fxt_span text, unsigned width);
+
+/* Prints a sentence, without a newline at its end. On a terminal it takes as many lines as it
+ * needs, and those behind the first are indented. Elsewhere it stays one line. */
+void fxt_print_wrapped(struct fxt_span text);
+
 /* Shows a text in at most `columns` columns. A longer text first loses the dispensable
  * parts of its names (fxt_fold_names()) and, if that is not enough, its middle, with "…"
  * in its place. Returns the columns that it took. */

@@ -4,6 +4,7 @@
  * claim running times.
  */
 #include <inttypes.h>
+#include <string.h>
 #include "call_details.h"
 #include "options.h"
 #include "reader/trace/text.h"
@@ -65,6 +66,7 @@ static const struct fxt_column step_columns[] = {
         {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 };
 enum { THREAD_COLUMNS = sizeof(thread_columns) / sizeof(*thread_columns) };
+enum { SWITCH_COLUMNS = 4, FAULTS_COLUMN = 6 }; /* among these */
 enum { HINDRANCE_COLUMNS = sizeof(hindrance_columns) / sizeof(*hindrance_columns) };
 enum { EARLIER_COLUMNS = sizeof(earlier_columns) / sizeof(*earlier_columns) };
 enum { STEP_COLUMNS = sizeof(step_columns) / sizeof(*step_columns) };
@@ -89,6 +91,22 @@ static bool threads_of_several(const struct fxt_scan *scan)
 		if (threads[i].process != threads[1].process)
 			return true;
 	return false;
+}
+
+/* People see no column that is empty for all threads: after an attach nothing is known of
+ * context switches and page faults. */
+static void threads_find_columns(struct fxt_column columns[THREAD_COLUMNS], const struct fxt_usage *usage,
+        const struct fxt_faults *faults)
+{
+	bool has_switches = false;
+
+	memcpy(columns, thread_columns, sizeof(thread_columns));
+	for (size_t i = 0; i < usage->thread_count; i++)
+		has_switches |= usage->threads[i].has_switches;
+	for (size_t i = 0; i < SWITCH_COLUMNS && !has_switches; i++)
+		columns[i].rank = FXT_COLUMN_DATA;
+	if (!fxt_faults_are_known(faults))
+		columns[FAULTS_COLUMN].rank = FXT_COLUMN_DATA;
 }
 
 static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_faults *faults,
@@ -218,16 +236,18 @@ static int threads_print_all(struct threads_command *c, struct fxt_call_details 
 {
 	uint64_t left = fxt_options_limit(&c->wanted, UINT64_MAX);
 	bool with_process = threads_of_several(m->scan);
+	struct fxt_column columns[THREAD_COLUMNS];
 	struct fxt_usage usage;
 	size_t count = 0;
 
 	fxt_usage_read(&usage, m->scan, &m->timeline, &m->faults, &m->waits);
+	threads_find_columns(columns, &usage, &m->faults);
 	for (size_t i = 0; i < usage.thread_count; i++)
 		count += threads_is_shown(&usage.threads[i]);
 	fxt_print_line("%s: %zu thread%s that ran or waited", name, count, fxt_plural(count));
 	if (!fxt_timeline_is_known(&m->timeline))
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
-	fxt_table_begin("threads", NULL, thread_columns, THREAD_COLUMNS);
+	fxt_table_begin("threads", NULL, columns, THREAD_COLUMNS);
 	for (size_t i = 0; i < usage.thread_count && left > 0; i++) {
 		if (!threads_is_shown(&usage.threads[i]))
 			continue;

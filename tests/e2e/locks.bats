@@ -156,4 +156,8 @@ begin_late()
 	wait $recorder
 	kill -KILL $program
 	judge detached
+	# Nothing is known of context switches, so there are no columns of them.
+	fxt threads held.fxt | fails grep -e preempted -e faults
+	fxt threads held.fxt | grep '^waits  *in waits  *thread'
+	fxt threads --json held.fxt | grep '"running_ns": null'
 }

@@ -121,6 +121,14 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	[ "$(grep -o 'outer::.*$' shown | head -n 1 | wc -m)" -gt 26 ]
 }
 
+@test "on a terminal a sentence takes several lines, and elsewhere one" {
+	odd_names
+	PAGER=cat NO_COLOR=1 on_terminal 60 "fxt threads" >shown
+	grep -x 'no context switches in the trace: when threads ran and' shown
+	grep -x '    waited is not known' shown
+	fxt threads | grep -x 'no context switches in the trace: when threads ran and waited is not known'
+}
+
 @test "on a terminal: where numbers alone take more than a line, names are still there" {
 	odd_names
 	PAGER=cat NO_COLOR=1 on_terminal 40 "fxt sql 'select start, \"end\", duration, self, depth, tid, pid, id, function from calls'" >shown
