@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "print.h"
 #include "reader/trace/fold_names.h"
 #include "reader/trace/index.h"
 #include "reader/trace/text.h"
@@ -348,11 +347,25 @@ static void layout_print_row(const struct fxt_cell *cells)
 		free(texts[i].memory);
 }
 
+static bool layout_has_text;
+
+void fxt_layout_set_text(bool has_text)
+{
+	layout_has_text = has_text;
+}
+
+void fxt_layout_gap(void)
+{
+	if (layout_has_text)
+		putchar('\n');
+	layout_has_text = true;
+}
+
 static void layout_header(void)
 {
 	bool has_colours = fxt_terminal()->has_colours;
 
-	fxt_print_gap();
+	fxt_layout_gap();
 	if (layout.of) {
 		fxt_print_text(fxt_span(layout.of));
 		putchar('\n');

@@ -18,6 +18,11 @@ struct fxt_number_text {
 };
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell);
 
+/* Prints the empty line before a table or a note, unless it would be the first line of
+ * all: fxt_layout_set_text() says whether a line has been printed. */
+void fxt_layout_gap(void);
+void fxt_layout_set_text(bool has_text);
+
 void fxt_layout_begin(const char *of, const struct fxt_column *columns, size_t count);
 void fxt_layout_row(const struct fxt_cell *cells);
 void fxt_layout_end(void);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "json.h"
+#include "layout.h"
 #include "markdown.h"
 #include "reader/trace/index.h"
 #include "reader/trace/text.h"
@@ -27,7 +28,6 @@ static struct {
 	const char *trace; /* the current trace, or NULL */
 	size_t traces;
 	size_t tables; /* tables of the trace that were begun */
-	bool has_text; /* a line was printed for people */
 	struct members facts, notes;
 } document;
 
@@ -58,7 +58,7 @@ void fxt_print_begin(const char *command, enum fxt_format format)
 	document.format = format;
 	document.trace = NULL;
 	document.traces = 0;
-	document.has_text = false;
+	fxt_layout_set_text(false);
 }
 
 static void print_end_trace(void)
@@ -88,17 +88,10 @@ bool fxt_print_is_markdown(void)
 	return document.is_markdown;
 }
 
-void fxt_print_gap(void)
-{
-	if (document.has_text)
-		putchar('\n');
-	document.has_text = true;
-}
-
 /* Prints a line of text for people; in Markdown a paragraph. */
 static void print_paragraph(const char *line)
 {
-	document.has_text = true;
+	fxt_layout_set_text(true);
 	if (document.is_markdown) {
 		putchar('\n');
 		fxt_markdown_text(fxt_span(line));
@@ -172,7 +165,7 @@ void fxt_print_note(const char *format, ...)
 		putc('\n', stderr);
 	} else {
 		if (!document.is_markdown)
-			fxt_print_gap();
+			fxt_layout_gap();
 		print_paragraph(line);
 	}
 	free(line);

@@ -31,10 +31,6 @@ void fxt_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)
  * and a line, in JSON an element of "notes", with CSV a line on the standard error. */
 void fxt_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints the empty line before a note or a table for people, unless it would be the first
- * line of all. */
-void fxt_print_gap(void);
-
 /* Prints a number about the trace, in JSON only: a member of "facts". */
 void fxt_print_fact(const char *key, double number);
 

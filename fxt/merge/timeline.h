@@ -66,8 +66,8 @@ struct fxt_merge_clock {
 	struct fxt_merge_mark *marks;
 	size_t mark_count, mark_room;
 	struct fxt_merge_line line, *pieces; /* `pieces` has room for one less than the marks */
-	uint64_t error_ns;                   /* by round trips and connections: the most that its times may be wrong by */
-	uint64_t moved_ns;                   /* it was moved by this for the order of messages (messages.h) */
+	uint64_t error_ns; /* by round trips and connections: the most that its times may be wrong by */
+	uint64_t moved_ns; /* it was moved by this for the order of messages (messages.h) */
 };
 
 enum fxt_merge_by {

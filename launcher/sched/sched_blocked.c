@@ -380,9 +380,8 @@ static void blocked_ask_for_file(struct fxt_sched_blocked *b, const struct fxt_b
         const struct fxt_sched_process *process, uint32_t own_tid, const struct fxt_frame *wait,
         enum fxt_clock_kind clock)
 {
-	struct fxt_blocked_sample sample = {.process = process->koid,
-	        .thread = thread->koid,
-	        .fd = fxt_wait_descriptor(wait->function)};
+	struct fxt_blocked_sample sample = {
+	        .process = process->koid, .thread = thread->koid, .fd = fxt_wait_descriptor(wait->function)};
 
 	if (sample.fd < 0 || !blocked_read_file(&sample, thread))
 		return;
@@ -442,8 +441,8 @@ void fxt_sched_blocked_look(struct fxt_sched_blocked *b, struct fxt_sched_regist
 
 void fxt_sched_blocked_forget(struct fxt_sched_blocked *b, uint64_t ticks)
 {
-	while (b->begin < b->end && (blocked_sample(b, b->begin)->latest
-	                                            ?: blocked_sample(b, b->begin)->ticks) < ticks)
+	while (b->begin < b->end &&
+	        (blocked_sample(b, b->begin)->latest ?: blocked_sample(b, b->begin)->ticks) < ticks)
 		b->begin++;
 }
 
@@ -456,8 +455,8 @@ static size_t blocked_encode(
 	size_t count = 0;
 
 	if (sample->call_bytes)
-		arguments[count++] = fxt_argument_string(
-		        fxt_string_text(FXT_BLOCKED_CALL), fxt_string_inline(sample->call, sample->call_bytes));
+		arguments[count++] = fxt_argument_string(fxt_string_text(FXT_BLOCKED_CALL),
+		        fxt_string_inline(sample->call, sample->call_bytes));
 	if (sample->fd >= 0)
 		arguments[count++] = fxt_argument_int32(fxt_string_text(FXT_BLOCKED_FD), sample->fd);
 	if (sample->file_bytes)
@@ -480,9 +479,10 @@ void fxt_sched_blocked_write(const struct fxt_sched_blocked *b, struct fxt_archi
 	for (uint64_t i = b->begin; i < b->end; i++) {
 		const struct fxt_blocked_sample *sample = blocked_sample(b, i);
 
-		fxt_archive_write(archive, provider, record, blocked_encode(sample, sample->ticks, record) * 8);
+		fxt_archive_write(
+		        archive, provider, record, blocked_encode(sample, sample->ticks, record) * 8);
 		if (sample->latest)
-			fxt_archive_write(
-			        archive, provider, record, blocked_encode(sample, sample->latest, record) * 8);
+			fxt_archive_write(archive, provider, record,
+			        blocked_encode(sample, sample->latest, record) * 8);
 	}
 }

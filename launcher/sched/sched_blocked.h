@@ -48,7 +48,7 @@ struct fxt_blocked_sample {
 	uint64_t process, thread; /* koids */
 	uint64_t address;         /* of a futex; 0: none */
 	int32_t fd;               /* -1: none */
-	uint8_t call_bytes; /* 0: of a recorded wait, whose record has the call */
+	uint8_t call_bytes;       /* 0: of a recorded wait, whose record has the call */
 	uint8_t file_bytes;
 	char call[FXT_BLOCKED_CALL_BYTES];
 	char file[FXT_BLOCKED_FILE_BYTES];
@@ -62,7 +62,7 @@ struct fxt_sched_blocked {
 	uint64_t begin, end;                /* numbers of the first one in it, and of the next */
 	/* by process and descriptor: 1 + the number of the latest sample in a recorded wait */
 	uint64_t files[FXT_BLOCKED_FILES];
-	bool keeps_last;                    /* a full ring drops its oldest samples */
+	bool keeps_last; /* a full ring drops its oldest samples */
 };
 
 /* Reads /proc/PID/task/TID/syscall. False: the thread has ended, or may not be read. */

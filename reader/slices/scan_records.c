@@ -86,8 +86,7 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 			fxt_muted_add(&scan->muted, &scan->tables, view, slice.start);
 		if ((slice.category == scan->process_category && slice.name == scan->killed_name) ||
 		        (slice.category == scan->tracer_category && slice.name == scan->process_end_name) ||
-		        (slice.category == scan->tracer_category &&
-		                slice.name == scan->recording_stop_name))
+		        (slice.category == scan->tracer_category && slice.name == scan->recording_stop_name))
 			fxt_marks_add_death(
 			        &s->marks, scan->tables.threads[slice.thread].process, slice.start);
 		if (slice.category == scan->process_category && slice.name == scan->alert_name)

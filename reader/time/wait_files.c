@@ -47,7 +47,8 @@ static uint32_t files_of(const struct fxt_spill *files, const struct fxt_wait *w
 	uint64_t next = partition_point(i, files->count, files_compare(fxt_spill_item(files, i), &key) < 0);
 	uint32_t after = files_at(files, next, &key);
 
-	if (after == FXT_NOTHING || ((const struct fxt_wait_file *)fxt_spill_item(files, next))->ns <= wait->end)
+	if (after == FXT_NOTHING ||
+	        ((const struct fxt_wait_file *)fxt_spill_item(files, next))->ns <= wait->end)
 		return after;
 	if (next == 0 || wait->end - wait->start < FXT_BLOCKED_NS)
 		return FXT_NOTHING;

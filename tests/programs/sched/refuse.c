@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 	struct sock_filter rules[] = {
 	        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-	        BPF_STMT(BPF_RET | BPF_K, getenv("KILLS") ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EACCES),
+	        BPF_STMT(BPF_RET | BPF_K,
+	                getenv("KILLS") ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EACCES),
 	        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof(rules) / sizeof(*rules), rules};
