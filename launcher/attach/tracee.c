@@ -169,10 +169,15 @@ void fxt_tracee_release(struct fxt_tracee *t)
 {
 	if (t->state == FXT_TRACEE_RUNNING)
 		fxt_tracee_stop(t, PATIENCE_NS / 100);
+	/* It gets no processor. It stays seized until the next release, or our end: seizing it
+	 * once more would be refused. */
+	if (t->state == FXT_TRACEE_RUNNING)
+		return;
 	if (t->state == FXT_TRACEE_STOPPED)
 		ptrace(PTRACE_DETACH, t->tid, 0, 0);
 	if (t->has_held_stop)
 		kill(t->pid, SIGSTOP);
+	t->has_held_stop = false;
 	t->state = FXT_TRACEE_GONE;
 }
 
