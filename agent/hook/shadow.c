@@ -268,7 +268,7 @@ static void shadow_end_earlier_run(struct fxt_thread_writer *writer, uint64_t la
 	uint64_t end = fxt_later(agent_engine.stopped_ticks, last);
 
 	writer->run_last = 0;
-	/* A handler that raised `last` may have interrupted the entry of the newest call. */
+	/* A handler that raised `last` may have interrupted the newest call's entry. */
 	if (!is_sentinel(newest))
 		end = fxt_later(end, newest->start);
 	shadow_abandon_all(writer, end);
@@ -293,7 +293,7 @@ static void shadow_end_earlier_run_of_handlers(void)
 
 bool agent_may_record(struct fxt_thread_writer *writer)
 {
-	/* Read before the check: a handler that comes after it raises `last`, and keeps nothing. */
+	/* Read before the check. A handler after it raises `last`, and keeps nothing. */
 	uint64_t last = writer->run_last ?: writer->last;
 
 	FXT_ASSERT_SLOW_PATH(writer);

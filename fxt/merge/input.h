@@ -30,8 +30,8 @@ struct fxt_merge_input {
 };
 
 /* Reads an input whose archive is open, sets the other fields of it and of `clock`, except
- * names, and adds its messages and notes of streams as those of trace `number`. Returns 0, or -1 with one line in
- * error[error_bytes] if the trace has clocks of several rates. */
+ * names, and adds its messages and notes of streams as those of trace `number`. Returns 0,
+ * or -1 with one line in error[error_bytes] if the trace has clocks of several rates. */
 int fxt_merge_read(struct fxt_merge_input *input, struct fxt_merge_clock *clock,
         struct fxt_merge_messages *messages, struct fxt_merge_streams *streams, uint32_t number, char *error,
         size_t error_bytes);

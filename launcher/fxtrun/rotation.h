@@ -51,7 +51,8 @@ struct fxt_rotations {
  * file's name; NULL: it is too long. */
 const char *fxt_rotations_prepare(struct fxt_rotations *rotations, const char *output);
 
-/* The first file is about to begin, in `output`. Keeps both pointers. Returns the file's place among the files. */
+/* The first file is about to begin, in `output`. Keeps both pointers. Returns the file's
+ * place among the files. */
 struct fxt_rotation fxt_rotations_begin(
         struct fxt_rotations *rotations, struct fxt_session *session, struct fxt_trace_output *output);
 
