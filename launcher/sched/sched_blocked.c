@@ -1,6 +1,7 @@
 #include "sched_blocked.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "reader/time/timeline.h"
+#include "sched_socket.h"
 #include "writer/engine/waits.h"
 #include "writer/format/encode.h"
 #include "writer/format/escape.h"
@@ -286,15 +288,27 @@ static bool blocked_read_file(struct fxt_blocked_sample *sample, const struct fx
 	ssize_t bytes;
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/fd/%d", thread->pid, thread->tid, sample->fd);
-	bytes = readlink(path, target, sizeof(target));
+	bytes = readlink(path, target, sizeof(target) - 1);
 	if (bytes <= 0)
 		return false;
+	target[bytes] = '\0';
+	sscanf(target, "socket:[%" SCNu64 "]", &sample->socket);
 	/* The end of a path says more than its beginning. */
 	size_t left_out = (size_t)bytes > sizeof(sample->file) ? (size_t)bytes - sizeof(sample->file) : 0;
 
 	sample->file_bytes = (uint8_t)fxt_escape(
 	        sample->file, sizeof(sample->file), target + left_out, (size_t)bytes - left_out);
 	return true;
+}
+
+/* Names a socket by its ends, if the kernel does. */
+static void blocked_name_socket(struct fxt_blocked_sample *sample, uint32_t pid)
+{
+	char name[FXT_BLOCKED_FILE_BYTES];
+
+	if (sample->socket && fxt_sched_socket_name(pid, sample->socket, name, sizeof(name)))
+		sample->file_bytes =
+		        (uint8_t)fxt_escape(sample->file, sizeof(sample->file), name, strlen(name));
 }
 
 void fxt_sched_blocked_find_file(
@@ -305,6 +319,8 @@ void fxt_sched_blocked_find_file(
 	if (blocked_read_file(sample, thread) &&
 	        (!blocked_read(thread, "syscall", again) || strcmp(line, again) != 0))
 		sample->file_bytes = 0;
+	if (sample->file_bytes)
+		blocked_name_socket(sample, thread->pid);
 }
 
 /* Outside of a system call the thread waits for the memory that it touched, or is
@@ -356,7 +372,14 @@ static bool blocked_add(struct fxt_sched_blocked *b, const struct fxt_blocked_sa
 	return true;
 }
 
-static void blocked_add_file(struct fxt_sched_blocked *b, const struct fxt_blocked_sample *sample)
+static bool blocked_is_same_file(const struct fxt_blocked_sample *a, const struct fxt_blocked_sample *b)
+{
+	if (a->process != b->process || a->fd != b->fd || a->socket != b->socket)
+		return false;
+	return a->socket || (a->file_bytes == b->file_bytes && memcmp(a->file, b->file, a->file_bytes) == 0);
+}
+
+static void blocked_add_file(struct fxt_sched_blocked *b, struct fxt_blocked_sample *sample, uint32_t pid)
 {
 	uint64_t hash = sample->process * 31 + (uint32_t)sample->fd;
 	uint64_t *number = &b->files[hash % FXT_BLOCKED_FILES];
@@ -364,13 +387,12 @@ static void blocked_add_file(struct fxt_sched_blocked *b, const struct fxt_block
 	if (*number > b->begin) {
 		struct fxt_blocked_sample *latest = blocked_sample(b, *number - 1);
 
-		if (latest->process == sample->process && latest->fd == sample->fd &&
-		        latest->file_bytes == sample->file_bytes &&
-		        memcmp(latest->file, sample->file, sample->file_bytes) == 0) {
+		if (blocked_is_same_file(latest, sample)) {
 			latest->latest = sample->ticks;
 			return;
 		}
 	}
+	blocked_name_socket(sample, pid);
 	if (blocked_add(b, sample))
 		*number = b->end;
 }
@@ -390,7 +412,7 @@ static void blocked_ask_for_file(struct fxt_sched_blocked *b, const struct fxt_b
 
 	/* Otherwise the descriptor may be of another file now. */
 	if (now.function == wait->function && now.start == wait->start)
-		blocked_add_file(b, &sample);
+		blocked_add_file(b, &sample, thread->pid);
 }
 
 static void blocked_ask(struct fxt_sched_blocked *b, const struct fxt_blocked_thread *thread,

@@ -47,6 +47,7 @@ struct fxt_blocked_sample {
 	uint64_t latest;          /* of later ones that say the same; 0: there is none */
 	uint64_t process, thread; /* koids */
 	uint64_t address;         /* of a futex; 0: none */
+	uint64_t socket;          /* the inode of the file, if that is a socket; 0: it is none */
 	int32_t fd;               /* -1: none */
 	uint8_t call_bytes;       /* 0: of a recorded wait, whose record has the call */
 	uint8_t file_bytes;

@@ -6,7 +6,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all sched/blocked sched/pingpong sched/refuse sched/namesakes threads/lives sessions/rounds
+	compiled_for_all sched/blocked sched/pingpong sched/refuse sched/namesakes sched/reused threads/lives sessions/rounds
 }
 
 # Skips the test if the kernel does not report context switches to this user.
@@ -249,6 +249,36 @@ samples()
 	# What is not wanted is not asked for.
 	fxtrun --no-sched -o without.fxt blocked >waits
 	fxt dump without.fxt | fails grep 'category="sched"'
+}
+
+reused_run()
+{
+	fxtrun -o trace.fxt reused "$PWD/fifo" >waits
+	sound trace.fxt
+	[ "$(wc -l <waits)" = 4 ]
+}
+
+# Every wait of `reused` has the file that the descriptor was then.
+reused_is_named()
+{
+	local function call file
+
+	while IFS=$'\t' read -r function call file; do
+		fxt why --csv --limit=1 "$function" | rows parts kind part >parts
+		grep -qxF "waited	waiting in $call of fd 99 ($file)" parts || { cat parts; return 1; }
+	done <waits
+}
+
+@test "a recorded wait for a descriptor names the file that it was then" {
+	needs_perf
+	mkfifo fifo
+	# If the recorder does not run during a wait, its file is not known.
+	until_clocks_agree reused_run reused_is_named
+	# Two instants at most say which file the descriptor was, and none says another one.
+	fxt sql --csv "select count(*) from events where category = 'sched' and name = 'descriptor'" |
+		tail -n 1 | cut -d, -f2 >count
+	[ "$(cat count)" -ge 4 ]
+	[ "$(cat count)" -le 12 ]
 }
 
 @test "the kernel is asked about waits without a record, and hardly ever about recorded ones" {
