@@ -18,7 +18,7 @@ static struct fxt_part *causes_part(struct fxt_parts *parts, const struct fxt_pa
 		struct fxt_part *part = &parts->items[i];
 
 		if (part->kind == key->kind && part->name == key->name && part->object == key->object &&
-		        part->symbol == key->symbol && part->file == key->file && part->life == key->life &&
+		        part->symbol == key->symbol && part->life == key->life &&
 		        part->holder == key->holder && part->path == key->path && part->koid == key->koid)
 			return part;
 	}
@@ -148,7 +148,6 @@ static struct fxt_part causes_wait_part(
 	        .wait_kind = wait.kind,
 	        .name = wait.name,
 	        .symbol = wait.symbol,
-	        .file = wait.file,
 	        .life = wait.life,
 	        .object = wait.object};
 
@@ -237,6 +236,20 @@ static bool causes_is_tracers_wait(const struct fxt_accounts *a, const struct fx
 	return cell->kind == FXT_CELL_TRACER && a->paths.items[cell->path].name == a->scan->waited_name;
 }
 
+/* A part stands for waits of which the file may be known for some only. Those must agree. */
+static void causes_add_file(struct fxt_part *part, uint32_t file)
+{
+	if (file == FXT_NOTHING || file == part->file)
+		return;
+	part->file = part->has_file ? FXT_NOTHING : file;
+	part->has_file = true;
+}
+
+static uint32_t causes_file_of(const struct fxt_accounts *a, const struct fxt_cell_of_time *cell)
+{
+	return cell->kind == FXT_CELL_WAITED ? fxt_waits_item(a->waits, cell->wait - 1).file : FXT_NOTHING;
+}
+
 static void causes_add_cell(struct fxt_parts *parts, struct places *places, const struct fxt_account *account,
         const struct fxt_cell_of_time *cell, bool usual)
 {
@@ -248,6 +261,8 @@ static void causes_add_cell(struct fxt_parts *parts, struct places *places, cons
 		return;
 	struct fxt_part key = causes_part_of(places, account, cell), *part = causes_part(parts, &key);
 
+	if (!usual)
+		causes_add_file(part, causes_file_of(places->accounts, cell));
 	*(usual ? &part->usual_ns : &part->ns) += cell->ns;
 	*(usual ? &part->usual_calls : &part->calls) += calls;
 	*(usual ? &part->usual_faults : &part->faults) += cell->faults;
