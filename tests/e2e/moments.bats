@@ -577,7 +577,7 @@ read_by()
 	cat >creates.c <<-'END'
 		#include <pthread.h>
 		#include <unistd.h>
-		static void *leaf(void *none) { usleep(3000); return none; }
+		static void *leaf(void *none) { usleep(200000); return none; }
 		static void *branch(void *none)
 		{
 			pthread_t thread;
