@@ -4,6 +4,7 @@
  */
 #include "division.h"
 #include <stdlib.h>
+#include "launcher/manager/archive.h"
 #include "launcher/sched/sched.h"
 #include "perfetto/function_track.h"
 #include "perfetto/heap_profile.h"
@@ -126,24 +127,26 @@ static uint32_t division_of_description(const struct fxt_division *d, struct fxt
 	return division_or_first(d, owners_get(&d->processes, field.value));
 }
 
+static uint32_t division_of_provider(const struct fxt_division *d, uint32_t id)
+{
+	return id == FXT_SCHED_PROVIDER ? FXT_DIVISION_ALL
+	                                : division_or_first(d, owners_get(&d->providers, id));
+}
+
 static uint32_t division_of_blob(struct fxt_division *d, const struct fxt_view *view)
 {
 	struct fxt_span name = fxt_view_blob_name(view);
 
 	if (fxt_span_is(name, FXT_DESCRIPTION_BLOB))
 		return division_of_description(d, view->blob.data);
+	if (fxt_span_is(name, FXT_LOSS_BLOB))
+		return division_of_provider(d, d->tables.provider->id);
 	d->has_open_calls |= fxt_span_is(name, FXT_OPEN_CALLS_BLOB);
 	d->has_profiles |= fxt_span_is(name, FXT_HEAP_PROFILE_BLOB);
 	return fxt_span_is(name, FXT_OPEN_CALLS_BLOB) || fxt_span_is(name, FXT_HEAP_PROFILE_BLOB) ||
 	                       fxt_span_is(name, FXT_FUNCTION_TRACK_BLOB)
 	               ? NOBODY
 	               : FXT_DIVISION_ALL;
-}
-
-static uint32_t division_of_provider(const struct fxt_division *d, uint32_t id)
-{
-	return id == FXT_SCHED_PROVIDER ? FXT_DIVISION_ALL
-	                                : division_or_first(d, owners_get(&d->providers, id));
 }
 
 static uint32_t division_of_thread(struct fxt_division *d, struct fxt_thread thread)

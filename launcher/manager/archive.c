@@ -571,11 +571,10 @@ static const uint8_t loss_packet[] = {0x0a, 8, 0x9a, 0x02, 5, 0x0a, 3, 0x98, 0x0
 
 void fxt_archive_write_loss(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
 {
-	static const char name[] = "fxt: loss";
 	uint64_t records[8];
 	size_t words = fxt_put_provider_event(records, 1, p->id, FXT_PROVIDER_EVENT_BUFFER_FULL);
 
-	words += fxt_put_blob(records + words, 8 - words, fxt_string_text(name), FXT_BLOB_PERFETTO,
+	words += fxt_put_blob(records + words, 8 - words, fxt_string_text(FXT_LOSS_BLOB), FXT_BLOB_PERFETTO,
 	        loss_packet, sizeof(loss_packet));
 	fxt_archive_write(a, p, records, words * sizeof(*records));
 }

@@ -168,6 +168,8 @@ void fxt_archive_clear(
  * again. */
 void fxt_archive_end(struct fxt_archive_writer *archive);
 
+#define FXT_LOSS_BLOB "fxt: loss" /* for viewers; it stands in the provider's section */
+
 /* Records that a provider lost records because its buffer was full, for readers and for
  * viewers. */
 void fxt_archive_write_loss(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider);

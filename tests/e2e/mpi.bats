@@ -276,21 +276,21 @@ job_in_time_namespaces()
 @test "fxt-gather brings the traces of all ranks to a folder, byte by byte" {
 	needs_wrappers
 	mkdir local
-	timeout 300 mpirun --oversubscribe -n 3 fxtrun -o local/t.%r.fxt counted 5 2>err || { cat err && return 1; }
+	timeout 300 mpirun --oversubscribe -n 3 fxtrun -o local/t.%r.trace counted 5 2>err || { cat err && return 1; }
 	# A file of several blocks, and one that ends with a block.
-	head -c 3500000 /dev/urandom >>local/t.1.fxt
-	truncate -s 2M local/t.2.fxt
-	timeout 300 mpirun --oversubscribe -n 3 fxt-gather traces local/t.%r.fxt
+	head -c 3500000 /dev/urandom >>local/t.1.trace
+	truncate -s 2M local/t.2.trace
+	timeout 300 mpirun --oversubscribe -n 3 fxt-gather traces local/t.%r.trace
 	diff -r local traces
 	# Nothing is overwritten, and a file that is not there is named; the others come.
-	rm local/t.1.fxt
-	fails timeout 300 mpirun --oversubscribe -n 3 fxt-gather others local/t.%r.fxt 2>err
-	grep -Fx 'fxt-gather: local/t.1.fxt: No such file or directory' err
+	rm local/t.1.trace
+	fails timeout 300 mpirun --oversubscribe -n 3 fxt-gather others local/t.%r.trace 2>err
+	grep -Fx 'fxt-gather: local/t.1.trace: No such file or directory' err
 	diff local others
-	echo precious >traces/t.1.fxt
-	rm traces/t.2.fxt
-	fails timeout 300 mpirun --oversubscribe -n 3 fxt-gather traces local/t.%r.fxt 2>err
-	grep -Fx 'fxt-gather: traces/t.0.fxt: File exists' err
-	grep -Fx precious traces/t.1.fxt
-	cmp local/t.2.fxt traces/t.2.fxt
+	echo precious >traces/t.1.trace
+	rm traces/t.2.trace
+	fails timeout 300 mpirun --oversubscribe -n 3 fxt-gather traces local/t.%r.trace 2>err
+	grep -Fx 'fxt-gather: traces/t.0.trace: File exists' err
+	grep -Fx precious traces/t.1.trace
+	cmp local/t.2.trace traces/t.2.trace
 }
