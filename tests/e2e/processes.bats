@@ -261,7 +261,7 @@ many()
 {
 	[ "$(python3 -c '
 import resource, subprocess, sys
-status = subprocess.call(["timeout", "120", "fxtrun", "-o", "trace.fxt"] + sys.argv[1:])
+status = subprocess.call(["timeout", "600", "fxtrun", "-o", "trace.fxt"] + sys.argv[1:])
 open("memory", "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
 print(status)' "${@:3}" "$BATS_FILE_TMPDIR/many" "$1" "$2" 2>said | tr '\n' ' ')" = "$1 7 " ]
 	cat said
