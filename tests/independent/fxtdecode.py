@@ -27,7 +27,8 @@ Several traces can be given; each is a world of its own.
 import statistics of Perfetto's trace processor, whose treatment of slices and flows is modelled here; those with
 "format:" break the format, and those with "calls:" break what this project promises beyond it:
   calls:start_not_increasing   two slices of a thread begin in the same nanosecond (or the outer one later)
-  calls:left_open              calls that begin and do not end
+  calls:left_open              calls that begin and do not end; a wait that lasts when its process's recording stops, and the calls
+                               around it, may
   calls:records_lost           buffer-full events, those of context switches apart, and slices that say that records were lost
   cpu:thread_on_two            a thread comes to a CPU while it runs on one
   cpu:two_threads              a thread comes to a CPU where another one runs
@@ -157,6 +158,7 @@ class Trace:
         self.providers, self.provider = {}, None
         self.order = 0
         self.rate, self.last_instant, self.killed = None, 0, []  # killed: (process, ns)
+        self.stops = []                                # (process, ns): its recording stopped
         self.left_out = []                             # arguments of the events that tell of calls left out
         self.read()
 
@@ -275,6 +277,8 @@ class Trace:
             self.last_instant = max(self.last_instant, ns)
         if kind == 0 and (category, name) in (("process", "killed"), ("fxt", "process ends"), ("fxt", "recording stops")):
             self.killed.append((thread[0], ns))
+            if name == "recording stops":
+                self.stops.append((thread[0], ns))
         if kind == 0 and (category, name) == ("fxt", "fxt: calls left out"):
             self.left_out.append({key: value for key, _, value in arguments})
         if category == "fxt" and any(argument[0] == "records" for argument in arguments):
@@ -537,6 +541,7 @@ class Trace:
 
     def play(self, events, thread, flows):
         count, stack, last = self.count, [], -1  # stack of [end ns or None while it is open]
+        begun = []  # category and begin of the open ones
         for ns, kind, extra, category, name in events:
             end = extra if kind == 4 else None
             if not self.close(stack, ns, end):
@@ -552,17 +557,22 @@ class Trace:
                     count["slice_max_depth_exceeded"] += 1
                 else:
                     stack.append(end)
+                    if kind == 2:
+                        begun.append((category, ns))
             elif kind == 3:
                 if None in stack:
                     top = len(stack) - 1 - stack[::-1].index(None)
                     stack[top] = ns
+                    begun.pop()
                 else:
                     count["format:end_without_begin"] += 1
             elif not stack:
                 count["flow_no_enclosing_slice"] += 1
             else:
                 flows.append((ns, kind, (thread[0], extra)))
-        count["calls:left_open"] += stack.count(None)
+        is_waiting = begun and begun[-1][0] == "sync"
+        if not (is_waiting and any(process == thread[0] and ns >= begun[-1][1] for process, ns in self.stops)):
+            count["calls:left_open"] += stack.count(None)
 
     def close(self, stack, ns, end):
         """Takes slices that are over off the stack; False if a complete slice would stick out of its parent."""
