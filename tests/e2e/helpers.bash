@@ -129,6 +129,20 @@ copied = ctypes.CDLL(None).process_vm_readv(os.getpid(), ctypes.byref(to), 1, ct
 raise SystemExit(copied != 4 or memory[0].value != b"new")' || skip "process_vm_readv does not work here"
 }
 
+# events_of FILE...: the number of their event records, by the format's framing alone.
+events_of()
+{
+	python3 -c 'import struct, sys
+events = 0
+for name in sys.argv[1:]:
+    data, at = open(name, "rb").read(), 0
+    while at < len(data):
+        header, = struct.unpack_from("<Q", data, at)
+        events += header & 15 == 4
+        at += 8 * (header >> 4 & (0xffffffff if header & 15 == 15 else 0xfff))
+print(events)' "$@"
+}
+
 # until_clocks_agree RUN JUDGE: does RUN, and asks JUDGE, which compares the trace with a
 # program's own clocks. Other work of the machine, and a host that takes its processors
 # away, change those clocks without the program. The test passes when one run is right. It

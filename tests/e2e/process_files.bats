@@ -67,20 +67,6 @@ leaves_are_in()
 	done <made
 }
 
-# events_of FILE...: the number of their event records, by the format's framing alone.
-events_of()
-{
-	python3 -c 'import struct, sys
-events = 0
-for name in sys.argv[1:]:
-    data, at = open(name, "rb").read(), 0
-    while at < len(data):
-        header, = struct.unpack_from("<Q", data, at)
-        events += header & 15 == 4
-        at += 8 * (header >> 4 & (0xffffffff if header & 15 == 15 else 0xfff))
-print(events)' "$@"
-}
-
 @test "--file-per-process: forked, vforked and executed children have files of their own, with all their calls" {
 	fxtrun --file-per-process "$BATS_FILE_TMPDIR/family" 2 >out 2>said
 	cat said

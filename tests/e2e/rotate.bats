@@ -90,20 +90,6 @@ recorded()
 	cat said
 }
 
-# events_of FILE...: the number of their event records, by the format's framing alone.
-events_of()
-{
-	python3 -c 'import struct, sys
-events = 0
-for name in sys.argv[1:]:
-    data, at = open(name, "rb").read(), 0
-    while at < len(data):
-        header, = struct.unpack_from("<Q", data, at)
-        events += header & 15 == 4
-        at += 8 * (header >> 4 & (0xffffffff if header & 15 == 15 else 0xfff))
-print(events)' "$@"
-}
-
 # leaves FILE...: how many calls of leaf() they have, together.
 leaves()
 {
