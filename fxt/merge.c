@@ -124,6 +124,7 @@ static int merge_read(struct merging *m, char **names, size_t count, bool may_be
 	while (m->count < count)
 		if (merge_open(m, names[m->count]) != FXT_DONE)
 			return FXT_FAILED;
+	fxt_merge_find_machines(m->clocks, count);
 	fxt_merge_streams_match(&m->streams, m->clocks, count, &m->messages);
 	if (fxt_merge_timeline_choose(&m->timeline, m->clocks, count, &m->streams.links, may_be_realtime,
 	            error, sizeof(error)) != 0)

@@ -67,14 +67,15 @@ static void input_on_blob(struct input_reader *reader, const struct fxt_view *vi
 	reader->input->has_profiles |= fxt_span_is(fxt_view_blob_name(view), FXT_HEAP_PROFILE_BLOB);
 }
 
-static bool input_number(
-        struct input_reader *reader, const struct fxt_view *view, const char *name, int64_t *value)
+/* Reads an argument of that type. */
+static bool input_word(struct input_reader *reader, const struct fxt_view *view, const char *name,
+        enum fxt_argument_type type, uint64_t *value)
 {
 	struct fxt_argument found;
 
-	if (!fxt_tables_argument(&reader->tables, view, name, &found) || found.type != FXT_ARGUMENT_INT64)
+	if (!fxt_tables_argument(&reader->tables, view, name, &found) || found.type != type)
 		return false;
-	*value = (int64_t)found.value.word;
+	*value = found.value.word;
 	return true;
 }
 
@@ -83,8 +84,17 @@ static bool input_is_of(struct input_reader *reader, const struct fxt_view *view
 	return fxt_span_is(fxt_tables_text(&reader->tables, view->event.category), category);
 }
 
-/* Bounds the numbers in a mark, so that their sums are numbers too. */
-#define MARK_MAX (INT64_MAX / 8)
+/* Reads a number of a mark. Its bounds make sums of such numbers safe. */
+static bool input_number(
+        struct input_reader *reader, const struct fxt_view *view, const char *name, int64_t *value)
+{
+	uint64_t word;
+
+	if (!input_word(reader, view, name, FXT_ARGUMENT_INT64, &word) || word > INT64_MAX / 8)
+		return false;
+	*value = (int64_t)word;
+	return true;
+}
 
 /* Notes a comparison with another rank's clock (mpi/clock.c). */
 static void input_on_mark(struct input_reader *reader, const struct fxt_view *view)
@@ -93,24 +103,11 @@ static void input_on_mark(struct input_reader *reader, const struct fxt_view *vi
 
 	if (input_is_of(reader, view, "mpi") &&
 	        fxt_span_is(fxt_tables_text(&reader->tables, view->event.name), FXT_MERGE_CLOCK_EVENT) &&
-	        input_number(reader, view, "run", &mark.run) &&
+	        input_word(reader, view, "run", FXT_ARGUMENT_INT64, &mark.run) &&
 	        input_number(reader, view, FXT_MERGE_CLOCK_TICKS, &mark.ticks) &&
 	        input_number(reader, view, "reference_ns", &mark.reference_ns) &&
-	        input_number(reader, view, "error_ns", &mark.error_ns) && mark.ticks >= 0 &&
-	        mark.ticks <= MARK_MAX && mark.reference_ns >= 0 && mark.reference_ns <= MARK_MAX &&
-	        mark.error_ns >= 0 && mark.error_ns <= MARK_MAX)
+	        input_number(reader, view, "error_ns", &mark.error_ns))
 		fxt_merge_marks_add(reader->clock, &mark);
-}
-
-static bool input_word(
-        struct input_reader *reader, const struct fxt_view *view, const char *name, uint64_t *value)
-{
-	struct fxt_argument found;
-
-	if (!fxt_tables_argument(&reader->tables, view, name, &found) || found.type != FXT_ARGUMENT_UINT64)
-		return false;
-	*value = found.value.word;
-	return true;
 }
 
 /* Notes how far a TCP connection is (agent/interpose/connections.h). */
@@ -122,9 +119,9 @@ static void input_on_position(struct input_reader *reader, const struct fxt_view
 	        .is_received = fxt_span_is(name, "receive")};
 
 	if ((note.is_received || fxt_span_is(name, "send")) && input_is_of(reader, view, "net") &&
-	        input_word(reader, view, "stream", &note.stream) &&
-	        input_word(reader, view, "socket", &note.socket) &&
-	        input_word(reader, view, "position", &note.position))
+	        input_word(reader, view, "stream", FXT_ARGUMENT_UINT64, &note.stream) &&
+	        input_word(reader, view, "socket", FXT_ARGUMENT_UINT64, &note.socket) &&
+	        input_word(reader, view, "position", FXT_ARGUMENT_UINT64, &note.position))
 		fxt_merge_streams_add(reader->streams, &note);
 }
 

@@ -7,8 +7,9 @@
 #include "marks.h"
 
 #include <stdlib.h>
-#include "reader/trace/rate.h"
 #include "reader/trace/index.h"
+#include "reader/trace/rate.h"
+#include "writer/shared/search.h"
 
 void fxt_merge_marks_add(struct fxt_merge_clock *clock, const struct fxt_merge_mark *mark)
 {
@@ -119,15 +120,7 @@ void fxt_merge_marks_take(struct fxt_merge_clock *c)
 
 const struct fxt_merge_line *fxt_merge_piece(const struct fxt_merge_line *line, uint64_t ticks)
 {
-	size_t low = 0, high = line->piece_count;
+	uint64_t behind = partition_point(i, line->piece_count, line->pieces[i].ticks <= ticks);
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (line->pieces[middle].ticks <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &line->pieces[low];
+	return &line->pieces[behind > 0 ? behind - 1 : 0];
 }

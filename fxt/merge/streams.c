@@ -69,17 +69,6 @@ static int64_t match_ns(const struct match *m, const struct fxt_merge_note *note
 	return ns > TIME_MAX ? TIME_MAX : (int64_t)ns;
 }
 
-/* The number of the trace's machine: the first trace of the same boot. */
-static uint32_t match_machine(const struct match *m, uint32_t input)
-{
-	uint32_t first = 0;
-
-	while (first < input &&
-	        !fxt_anchors_are_of_one_boot(&m->clocks[first].first, &m->clocks[input].first))
-		first++;
-	return first;
-}
-
 static bool match_is_one_kernel(
         const struct match *m, const struct fxt_merge_note *a, const struct fxt_merge_note *b)
 {
@@ -90,7 +79,7 @@ static bool match_is_one_kernel(
 static void match_message(
         struct match *m, const struct fxt_merge_note *sent, const struct fxt_merge_note *received)
 {
-	uint32_t from = match_machine(m, sent->input), to = match_machine(m, received->input);
+	uint32_t from = m->clocks[sent->input].machine, to = m->clocks[received->input].machine;
 	uint64_t id = fxt_hash_mix(sent->stream ^ fxt_hash_mix(sent->position));
 
 	if (sent->input == received->input || id == 0)

@@ -31,6 +31,14 @@ bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_an
 	return fxt_anchors_are_of_one_kernel(a, b) && a->time_space == b->time_space;
 }
 
+void fxt_merge_find_machines(struct fxt_merge_clock *clocks, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		while (clocks[i].machine < i &&
+		        !fxt_anchors_are_of_one_boot(&clocks[clocks[i].machine].first, &clocks[i].first))
+			clocks[i].machine++;
+}
+
 static uint64_t timeline_width_ns(const struct fxt_merge_clock *c)
 {
 	uint64_t ticks = c->has_last && c->last.width_ticks > c->first.width_ticks ? c->last.width_ticks
@@ -295,22 +303,18 @@ static bool timeline_take_connections(struct fxt_merge_timeline *t, struct fxt_m
         size_t count, const struct fxt_merge_links *links)
 {
 	struct fxt_merge_offset *ways = fxt_allocate(count * sizeof(*ways));
-	size_t *machines = fxt_allocate(count * sizeof(*machines)), machine_count = 0;
 	bool *is_known = fxt_allocate(count * sizeof(*is_known));
+	size_t machines = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		while (!fxt_anchors_are_of_one_boot(&clocks[machines[i]].first, &clocks[i].first) &&
-		        machines[i] < i)
-			machines[i]++;
-		machine_count += machines[i] == i;
-	}
-	bool is_linked = timeline_find_ways(links, ways, is_known, machine_count);
+	for (size_t i = 0; i < count; i++)
+		machines += clocks[i].machine == i;
+	bool is_linked = timeline_find_ways(links, ways, is_known, machines);
 
 	if (is_linked) {
 		timeline_take_lines(t, clocks, count, FXT_MERGE_BY_CONNECTIONS);
 		t->error_ns = 0;
 		for (size_t i = 0; i < count; i++) {
-			timeline_take_way(&clocks[i], &ways[machines[i]]);
+			timeline_take_way(&clocks[i], &ways[clocks[i].machine]);
 			if (clocks[i].error_ns > t->error_ns)
 				t->error_ns = clocks[i].error_ns;
 		}
@@ -318,7 +322,6 @@ static bool timeline_take_connections(struct fxt_merge_timeline *t, struct fxt_m
 		timeline_find_anchors(t, clocks, count);
 	}
 	free(ways);
-	free(machines);
 	free(is_known);
 	return is_linked;
 }

@@ -50,7 +50,7 @@ struct fxt_merge_line {
 
 /* A comparison of a trace's clock with the CLOCK_MONOTONIC of the first recorded rank. */
 struct fxt_merge_mark {
-	int64_t run; /* a number of the run of MPI */
+	uint64_t run; /* a number of the run of MPI */
 	int64_t ticks;
 	int64_t reference_ns; /* that clock at these ticks */
 	int64_t error_ns;     /* the most that it may be wrong by */
@@ -63,6 +63,7 @@ struct fxt_merge_clock {
 	struct fxt_anchor first, last;
 	bool has_anchor, has_last; /* it has one anchor; it has a second one */
 	uint64_t rate;             /* its ticks a second */
+	uint32_t machine;          /* the number of the first trace of the same boot */
 	struct fxt_merge_mark *marks;
 	size_t mark_count, mark_room;
 	struct fxt_merge_line line, *pieces; /* `pieces` has room for one less than the marks */
@@ -94,6 +95,9 @@ bool fxt_anchors_are_of_one_kernel(const struct fxt_anchor *a, const struct fxt_
 
 /* The same, if they also use the same clock. */
 bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_anchor *b);
+
+/* Sets the machines of all clocks, whose anchors are known. */
+void fxt_merge_find_machines(struct fxt_merge_clock *clocks, size_t count);
 
 /* Sets a clock's line to that between its own anchors. False: its rate is not to be
  * believed. */

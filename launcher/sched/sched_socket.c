@@ -25,8 +25,9 @@ static bool socket_end(const char *text, char *name, size_t bytes)
 	return true;
 }
 
-/* A line of /proc/net/tcp and its like. Returns false if it is of another socket. */
-static bool socket_of_line(const char *line, const char *kind, uint64_t inode, char *name, size_t bytes)
+/* A line of /proc/PID/net/tcp and its like. Returns false if it is of another socket. */
+static bool socket_of_internet(
+        const char *line, const char *kind, uint64_t inode, char *name, size_t bytes)
 {
 	char local[48], remote[48], from[64], to[64];
 	uint64_t found;
@@ -42,7 +43,8 @@ static bool socket_of_line(const char *line, const char *kind, uint64_t inode, c
 	return true;
 }
 
-static bool socket_of_unix_line(const char *line, uint64_t inode, char *name, size_t bytes)
+/* The same of /proc/PID/net/unix. */
+static bool socket_of_path(const char *line, const char *kind, uint64_t inode, char *name, size_t bytes)
 {
 	uint64_t found;
 	int path = 0;
@@ -50,26 +52,34 @@ static bool socket_of_unix_line(const char *line, uint64_t inode, char *name, si
 	if (sscanf(line, "%*s %*s %*s %*s %*s %*s %" SCNu64 " %n", &found, &path) != 1 || found != inode ||
 	        !line[path] || line[path] == '\n')
 		return false;
-	snprintf(name, bytes, "unix %.*s", (int)strcspn(line + path, "\n"), line + path);
+	snprintf(name, bytes, "%s %.*s", kind, (int)strcspn(line + path, "\n"), line + path);
 	return true;
 }
 
+static const struct socket_list {
+	const char *file, *kind;
+	bool (*read)(const char *line, const char *kind, uint64_t inode, char *name, size_t bytes);
+} socket_lists[] = {
+        {"tcp", "tcp", socket_of_internet},
+        {"tcp6", "tcp", socket_of_internet},
+        {"udp", "udp", socket_of_internet},
+        {"udp6", "udp", socket_of_internet},
+        {"unix", "unix", socket_of_path},
+};
+
 bool fxt_sched_socket_name(uint32_t pid, uint64_t inode, char *name, size_t bytes)
 {
-	static const char *const kinds[] = {"tcp", "tcp6", "udp", "udp6", "unix"};
 	bool is_found = false;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !is_found; i++) {
-		char path[64], line[512], kind[4];
+	for (size_t i = 0; i < sizeof(socket_lists) / sizeof(*socket_lists) && !is_found; i++) {
+		const struct socket_list *of = &socket_lists[i];
+		char path[64], line[512];
 		FILE *list;
 
-		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/net/%s", pid, kinds[i]);
-		snprintf(kind, sizeof(kind), "%s", kinds[i]);
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/net/%s", pid, of->file);
 		list = fopen(path, "re");
 		while (list && !is_found && fgets(line, sizeof(line), list))
-			is_found = strcmp(kinds[i], "unix") == 0
-			                   ? socket_of_unix_line(line, inode, name, bytes)
-			                   : socket_of_line(line, kind, inode, name, bytes);
+			is_found = of->read(line, of->kind, inode, name, bytes);
 		if (list)
 			fclose(list);
 	}
