@@ -28,8 +28,8 @@ static size_t deadlocks_wait_of(const struct fxt_deadlocks *d, uint64_t koid)
 	return at < d->count && d->waits[at].koid == koid ? at : d->count;
 }
 
-/* The place of the wait that a thread has whom the wait at `at` is for; `count`: there is
- * none. */
+/* Follows the wait at `at` to the thread that must end it. Returns the place of that thread's
+ * own wait; `count`: it does not wait. */
 static size_t deadlocks_next(const struct fxt_deadlocks *d, const struct fxt_waits *waits, size_t at)
 {
 	uint64_t keeper = fxt_waits_keeper(waits, &d->waits[at].wait);
@@ -39,8 +39,7 @@ static size_t deadlocks_next(const struct fxt_deadlocks *d, const struct fxt_wai
 	return keeper ? deadlocks_wait_of(d, keeper) : d->count;
 }
 
-/* True if the way from a wait, from each thread to the one that it waits for, comes back to
- * it. */
+/* True if the steps of deadlocks_next() lead from a wait back to it. */
 static bool deadlocks_is_circle(const struct fxt_deadlocks *d, size_t first)
 {
 	size_t at = d->waits[first].next;

@@ -1,6 +1,6 @@
 /*
- * Deadlocks at the end of a trace: circles of threads, each of which waits for a lock that
- * the next one holds, or joins the next one. One text about them serves every command.
+ * Deadlocks at the end of a trace. In a deadlock threads wait for each other in a circle: each
+ * waits for a lock of the next one, or joins it. All commands print the same text about one.
  */
 #ifndef FXT_FXT_DEADLOCKS_H
 #define FXT_FXT_DEADLOCKS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include "reader/time/waits.h"
 
-/* A wait for a lock or for the end of a thread that never ended. */
+/* A wait that never ended, for a lock or for the end of a thread. */
 struct fxt_open_wait {
 	struct fxt_wait wait;
 	uint64_t koid; /* of the waiting thread */
@@ -32,9 +32,9 @@ void fxt_deadlocks_find(struct fxt_deadlocks *d, const struct fxt_waits *waits, 
 void fxt_deadlocks_print(
         const struct fxt_deadlocks *d, const struct fxt_waits *waits, const struct fxt_scan *scan);
 
-/* For a command that does not need the paths of all waits: finds and prints the deadlocks,
- * and walks the trace only if there may be one. Returns false if not all of the file could be
- * read again. */
+/* Finds and prints the deadlocks, for a command that does not need the paths of all waits. It
+ * walks the trace only if there may be a deadlock. Returns false if not all of the file could
+ * be read again. */
 bool fxt_deadlocks_tell(struct fxt_waits *waits, const struct fxt_scan *scan);
 
 void fxt_deadlocks_free(struct fxt_deadlocks *d);

@@ -209,7 +209,7 @@ static void last_print_place(FILE *out, const struct fxt_scan *scan, uint32_t na
 		fprintf(out, ":%" PRIu32, origin->line);
 }
 
-/* What an open wait is for; all zeros: the slice is no wait. */
+/* The wait that a slice is; all zeros: it is none. */
 static struct fxt_wait last_wait(const struct last *last, const struct fxt_slice *slice)
 {
 	ptrdiff_t found = fxt_waits_find(&last->details->waits, slice->offset);
@@ -358,8 +358,7 @@ static int last_compare(const void *left, const void *right, void *threads)
 	return (a > b) - (a < b);
 }
 
-/* Threads are alike if they wait in the same functions for the same: threads that wait for
- * different locks are not. */
+/* Threads are alike if they are in the same functions and wait for the same object. */
 static bool last_is_alike(const struct last *last, const struct last_thread *a, const struct last_thread *b)
 {
 	if (a->open_count != b->open_count || a->open_count == 0)

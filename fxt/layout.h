@@ -18,8 +18,8 @@ struct fxt_number_text {
 };
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell);
 
-/* Prints the empty line before a table or a note, unless it would be the first line of
- * all: fxt_layout_set_text() says whether a line has been printed. */
+/* Prints the empty line before a table or a note, except at the beginning of the output.
+ * fxt_layout_set_text() says whether anything has been printed. */
 void fxt_layout_gap(void);
 void fxt_layout_set_text(bool has_text);
 

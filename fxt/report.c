@@ -205,8 +205,8 @@ static void report_threads(struct report_command *c, const struct trace *trace)
 		fxt_print_note("%zu more threads have fewer calls: -t NAME shows one, --json all", hidden);
 }
 
-/* The length of the trace. A file of a rotation has calls that began in files before it, and
- * its own time begins with its first anchor. */
+/* The length of the trace. The time of a rotation's file begins with its first anchor,
+ * although calls in it began in earlier files. */
 static uint64_t report_length(const struct fxt_scan *scan)
 {
 	uint64_t start = scan->start, began = scan->began.ticks;

@@ -93,8 +93,8 @@ static bool threads_of_several(const struct fxt_scan *scan)
 	return false;
 }
 
-/* People see no column that is empty for all threads: after an attach nothing is known of
- * context switches and page faults. */
+/* Leaves out columns that are empty for all threads, for people: after an attach nothing is
+ * known of context switches and page faults. */
 static void threads_find_columns(struct fxt_column columns[THREAD_COLUMNS], const struct fxt_usage *usage,
         const struct fxt_faults *faults)
 {

@@ -5,10 +5,10 @@
  * dropped. The fastest one counts. Its error is at most half of that trip's time, because
  * rank 0 read its clock somewhere within the trip.
  *
- * Between MPI_Init() and MPI_Finalize(), clocks are compared in collective calls in which no
- * rank can return before all have entered, so no rank waits that would not wait anyway. All
- * ranks count these calls alike. At some of them rank 0 tells the others by its own clock
- * whether it is time to compare, and at which call they will be told next.
+ * Between MPI_Init() and MPI_Finalize(), clocks are compared in collective calls that no rank
+ * leaves before all have entered. So no rank waits that would not wait anyway. All ranks count
+ * these calls alike. At some of them rank 0 looks at its clock, and tells the others whether to
+ * compare now and at which call it looks next.
  */
 #include "record.h"
 

@@ -39,8 +39,8 @@ static bool peers_load(void)
 	return pmix.init && pmix.put && pmix.commit && pmix.get && pmix.finalize;
 }
 
-/* MPI_Init() waits until all ranks have told what they have to tell, so that each rank finds
- * it behind MPI_Init(). */
+/* MPI_Init() waits until all ranks have told the launcher what they have to tell. So each rank
+ * finds the announcements of the others after MPI_Init(). */
 void mpi_peers_announce(void)
 {
 	pmix_value_t value = {.type = PMIX_BOOL, .data.flag = true};
@@ -90,8 +90,8 @@ static void peers_leave(void)
 }
 #endif
 
-/* Finds the ranks; the first of them asks for all, and tells the others: they wait for it in
- * MPI_Init() themselves. Returns how many there are. */
+/* Finds the recorded ranks. The first of them asks for all, and tells the others, which wait
+ * for its message. Returns how many there are. */
 static int peers_list(int ranks[], int size)
 {
 	int first = 0, count = 1, own;

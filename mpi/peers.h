@@ -1,6 +1,6 @@
 /*
- * Which ranks of MPI_COMM_WORLD have this library. Those that do compare their clocks; a
- * rank that is not recorded takes part in nothing, and would be waited for without end.
+ * Which ranks of MPI_COMM_WORLD have this library. These compare their clocks. A rank without
+ * it takes part in nothing, and the others would wait for it for ever.
  *
  * The ranks must not ask each other by messages: a rank without the library could receive
  * one in place of the program's. They ask the launcher. It keeps a table for each job, from

@@ -170,9 +170,9 @@ static struct mpi_comm *comm_note(MPI_Comm comm)
 }
 
 /*
- * The number comes from what all ranks of the communicator know: its parent, its ranks, and
- * how many it is of those with the same. MPI has them made in one order on all ranks. So no
- * rank asks another one, which might not be recorded.
+ * All ranks of a communicator compute its number from what they know: its parent, its ranks,
+ * and how many communicators with the same parent and ranks were made before. MPI makes them in
+ * the same order on all ranks. So no rank asks another one, which might not be recorded.
  */
 void mpi_number_comm(MPI_Comm made, const struct mpi_comm *parent, int tag)
 {

@@ -275,8 +275,8 @@ static void shadow_end_earlier_run(struct fxt_thread_writer *writer, uint64_t la
 }
 
 /* Ends the calls that handlers left open in an earlier run, before the thread records new
- * ones on their track. Otherwise they would end with a later run, after those began. A
- * handler would meanwhile find no writer, and lose its calls, so signals are blocked. */
+ * ones on their track. Otherwise the old calls would end with a later run, and overlap the new
+ * ones. Signals are blocked, because a handler would find no writer and lose its calls. */
 static void shadow_end_earlier_run_of_handlers(void)
 {
 	struct fxt_thread_writer *nested = agent_self.nested;
@@ -293,7 +293,8 @@ static void shadow_end_earlier_run_of_handlers(void)
 
 bool agent_may_record(struct fxt_thread_writer *writer)
 {
-	/* Read before the check. A handler after it raises `last`, and keeps nothing. */
+	/* Read before the check: once that has set the new run, a handler raises `last` without
+	 * keeping the old one. */
 	uint64_t last = writer->run_last ?: writer->last;
 
 	FXT_ASSERT_SLOW_PATH(writer);

@@ -119,7 +119,7 @@ void agent_blocking_end(uint64_t begin)
 }
 
 /* Defines the interposed function `name`, whose waits are recorded as those of `call` if
- * `may_wait`. `before` and `after` are done before the call and after it. */
+ * `may_wait`. `before` runs before the call, `after` behind it. */
 #define BLOCKING_AMID(before, after, may_wait, type, name, call, object, parameters, arguments)   \
 	EXPORT type name parameters                                                               \
 	{                                                                                         \
@@ -144,7 +144,7 @@ void agent_blocking_end(uint64_t begin)
 #define ON_DESCRIPTOR(type, name, call, parameters, arguments) \
 	BLOCKING(type, name, call, agent_blocking_descriptor(fd), parameters, arguments)
 
-/* The same for calls by which bytes come from the descriptor, or go to it. */
+/* The same for calls that receive bytes from the descriptor, or send bytes to it. */
 #define RECEIVES(type, name, call, parameters, arguments)                                      \
 	BLOCKING_AMID(NOTHING, agent_connection_received(fd, result_), true, type, name, call, \
 	        agent_blocking_descriptor(fd), parameters, arguments)

@@ -237,7 +237,8 @@ void agent_connections_prepare(void)
 	store_relaxed(&agent_connections, agent_engine.control->notes_connections);
 }
 
-/* The time of a send is before the question, and that of a receive behind it. */
+/* Notes a position. The time is taken before the question at a send, and after it at a
+ * receive. */
 static void connection_note(int fd, bool is_send)
 {
 	struct connection c;

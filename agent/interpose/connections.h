@@ -1,7 +1,7 @@
 /*
- * Notes how far the streams of TCP connections are (fxtrun --connections), for fxt merge:
- * what one machine received, another one sent before, so these notes bound the offset of
- * their clocks (fxt/merge/streams.h).
+ * Notes how far the streams of TCP connections are (fxtrun --connections). What one machine
+ * received, another one sent before. So these notes bound the offset of their clocks, for fxt
+ * merge (fxt/merge/streams.h).
  *
  * Each note is an instant of category "net" on the calling thread, with three arguments:
  *
@@ -53,7 +53,7 @@ static inline void agent_connection_received(int fd, ssize_t result)
 		agent_connection_note(fd, false);
 }
 
-/* Call this before the socket is connected. It may have been before, to another address. */
+/* Call this before the socket is connected. It may have been connected to another address. */
 static inline void agent_connection_begins(int fd)
 {
 	if (unlikely(load_relaxed(&agent_connections)))

@@ -40,9 +40,8 @@ int fxt_merge_read(struct fxt_merge_input *input, struct fxt_merge_clock *clock,
  * numbers for others. `clocks` has the clock of each input. */
 void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks, size_t count);
 
-/* Writes a line for people about the files of rotated traces that are not among the inputs, to
- * stderr: those between, those before the first one, and whether fxtrun deleted them. Files
- * behind the last one cannot be known. */
+/* Names on stderr the files of rotated traces that are missing among the inputs, before the
+ * last one, and says whether fxtrun deleted them. Files behind the last one are not known. */
 void fxt_merge_tell_gaps(const struct fxt_merge_input *inputs, size_t count);
 
 void fxt_merge_free(struct fxt_merge_input *input);

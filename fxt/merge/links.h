@@ -1,13 +1,13 @@
 /*
  * Bounds of the offset between the clocks of two machines, from messages between them. A
- * message that was sent at one time of one clock and received at another time of the other
- * clock bounds the offset from one side. Messages of the other direction bound it from the
- * other side.
+ * message has a time of one clock at which it was sent, and a time of the other clock at which
+ * it was received. These bound the offset from one side. Messages of the other direction bound
+ * it from the other side.
  *
- * The clocks go at rates that differ by a constant, so their offset is a line over time.
- * Each bound is a point that the line must not be below, or above. Only the points on the
- * convex hull matter: a line that keeps to them keeps to all. Memory grows with the hulls,
- * which have some tens of points, and not with the messages.
+ * The clocks go at rates that differ by a constant, so their offset is a line over time. Each
+ * bound is a point that the line must not be below, or above. A line that keeps to the points
+ * of the convex hull keeps to all. The hulls have some tens of points, and memory grows with
+ * them alone.
  */
 #ifndef FXT_FXT_MERGE_LINKS_H
 #define FXT_FXT_MERGE_LINKS_H
@@ -29,16 +29,16 @@ struct fxt_merge_hull {
 	size_t count, room;
 };
 
-/* A clock from another one: its time is x + offset + drift * (x - at), at the other's time
- * x. Within the time of the messages it is wrong by at most error_ns. */
+/* Converts times x of one clock to another one: x + offset + drift * (x - at). While the
+ * messages were exchanged, the result is wrong by at most error_ns. */
 struct fxt_merge_offset {
 	int64_t at, offset;
 	double drift;
 	uint64_t error_ns;
 };
 
-/* Two machines, by the number of the first trace of each. The offset is that of the first
- * one's clock from the second one's. */
+/* Two machines, by their numbers. `offset` converts times of the second one's clock to the
+ * first one's. */
 struct fxt_merge_link {
 	uint32_t first, second;
 	struct fxt_merge_hull low, high; /* points of the offset, and of the negated offset */
@@ -51,16 +51,16 @@ struct fxt_merge_links {
 	struct fxt_merge_link *items;
 	size_t count, room;
 	size_t latest;    /* the item that was found last */
-	const char *lack; /* why traces that are not linked are not: a phrase for people */
+	const char *lack; /* a phrase for people: why some traces are not linked */
 };
 
 /* Adds a message that machine `from` sent at its time `sent`, and `to` received. */
 void fxt_merge_links_add(
         struct fxt_merge_links *links, uint32_t from, uint32_t to, int64_t sent, int64_t received);
 
-/* Fits a line to each link's bounds. It has no drift unless that leaves it less than half of
- * the room between the bounds. A link without a line has bounds of one side only, or no line
- * keeps to its bounds. */
+/* Fits a line to each link's bounds. The line has a drift only if that more than doubles the
+ * room between the bounds. A link stays without a line if it has bounds of one side only, or
+ * if no line keeps to its bounds. */
 void fxt_merge_links_fit(struct fxt_merge_links *links);
 
 void fxt_merge_links_free(struct fxt_merge_links *links);

@@ -1,8 +1,8 @@
 /*
- * Fits a line to the marks of a clock (marks.h). It leads from the first mark to the last. If
- * a mark between contradicts that by more than the errors of both allow, the clock has
- * drifted, and the line gets a corner there. So a mark that was measured at a bad moment
- * bends nothing.
+ * Fits a line to the marks of a clock (marks.h). The line leads from the first mark to the
+ * last. It gets a corner at a mark between that is off by more than the errors of both allow:
+ * the clock has drifted. A mark that was measured at a bad moment has a large error, and bends
+ * nothing.
  */
 #include "marks.h"
 
@@ -47,8 +47,8 @@ static int64_t marks_larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the mark between two others that contradicts the line between them the most; 0: none
- * does. */
+/* Returns the mark that is the farthest off the line between two others, by more than its
+ * error; 0: there is none. */
 static size_t marks_find_corner(const struct fxt_merge_mark *marks, size_t from, size_t to)
 {
 	int64_t allowed = marks_larger(marks[from].error_ns, marks[to].error_ns), most = 0;

@@ -8,8 +8,8 @@
 
 void fxt_merge_marks_add(struct fxt_merge_clock *clock, const struct fxt_merge_mark *mark);
 
-/* Sets the clock's line and error by its marks, of which it has one at least; the line
- * between its anchors is set. */
+/* Sets the clock's line and error by its marks. The clock must have a mark, and the line
+ * between its anchors. */
 void fxt_merge_marks_take(struct fxt_merge_clock *clock);
 
 #endif

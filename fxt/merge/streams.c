@@ -1,13 +1,13 @@
 /*
  * Finds messages in the notes about streams (streams.h). Runs on the main thread, after all
- * inputs are read. It must not take two connections for one, nor connections inside of two
- * machines for one between them.
+ * inputs are read. It must not take two connections for one. Nor may it join two connections
+ * that are each inside a machine of their own.
  */
 #include "streams.h"
 
 #include "reader/trace/index.h"
 
-/* Of a stream between two addresses of one machine. */
+/* This bit of a stream's number says that both addresses are of one machine. */
 #define LOOPBACK UINT64_C(1)
 
 /* Bounds times, so that their differences are numbers too. */
@@ -38,8 +38,9 @@ void fxt_merge_streams_free(struct fxt_merge_streams *s)
 	fxt_merge_links_free(&s->links);
 }
 
-/* By streams, the furthest position first. The latest send comes first of several at one
- * position, and a receive after all of them: it has not received the next byte. */
+/* By streams; in a stream the furthest position comes first. At one position sends come
+ * before receives, because a receive there does not have the next byte. The latest send is the
+ * first. */
 static int notes_compare(const void *left, const void *right)
 {
 	const struct fxt_merge_note *a = left, *b = right;
@@ -90,8 +91,8 @@ static void match_message(
 		fxt_merge_links_add(&m->streams->links, from, to, match_ns(m, sent), match_ns(m, received));
 }
 
-/* Takes the notes of one stream. The earliest receive behind a position is the one that
- * bounds most. Receives may be in several traces of one machine: a rotated trace. */
+/* Takes the notes of one stream. The earliest receive behind a position bounds the offset the
+ * most. Several traces of one machine may have receives, as the files of a rotation do. */
 static void match_stream(struct match *m, uint64_t first, uint64_t end)
 {
 	struct fxt_merge_note received = {.is_received = false};
@@ -110,8 +111,8 @@ static void match_stream(struct match *m, uint64_t first, uint64_t end)
 	}
 }
 
-/* Whether all sends are of one socket, and all receives, and both may be of one
- * connection. */
+/* True if the notes are of one connection: all sends are of one socket, all receives are of
+ * one, and both are of one machine if the addresses are. */
 static bool match_is_one(struct match *m, uint64_t first, uint64_t end)
 {
 	struct fxt_merge_note sides[2];

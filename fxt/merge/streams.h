@@ -1,11 +1,11 @@
 /*
  * TCP connections with an end in each of two traces. Each end notes how far its streams are
- * (agent/interpose/connections.h). If one note says that a stream's byte was not sent yet,
- * and another one that it was received, the first note is the earlier one: both are a
- * message from one trace to the other. Such messages link the clocks of machines (links.h),
- * and their order is checked like that of MPI's (messages.h).
+ * (agent/interpose/connections.h). One note says that a byte was not sent yet; another one
+ * says that the byte was received. The first note was made earlier, so both are a message from
+ * one trace to the other. Messages link the clocks of machines (links.h), and their order is
+ * checked like that of MPI's messages (messages.h).
  *
- * Memory does not grow with the notes, which are sorted in a file if they are many.
+ * Memory does not grow with the notes: many of them are sorted in a file.
  */
 #ifndef FXT_FXT_MERGE_STREAMS_H
 #define FXT_FXT_MERGE_STREAMS_H
@@ -29,8 +29,8 @@ void fxt_merge_streams_init(struct fxt_merge_streams *s);
 
 void fxt_merge_streams_add(struct fxt_merge_streams *s, const struct fxt_merge_note *note);
 
-/* Finds the messages, adds those between traces, and links the machines. Each clock's line
- * is then that between its own anchors. */
+/* Finds the messages, adds those between traces, and links the machines. It sets each clock's
+ * line to that between its own anchors. */
 void fxt_merge_streams_match(struct fxt_merge_streams *s, struct fxt_merge_clock *clocks, size_t count,
         struct fxt_merge_messages *messages);
 

@@ -233,8 +233,8 @@ static uint64_t timeline_ticks_at(const struct fxt_merge_clock *c, int64_t ns)
 }
 
 /* Finds the way from each machine's clock to that of the first trace, over the links with
- * the least error. `ways` and `is_known` are by the machine's first trace. False: there is
- * none for one of `machines` machines. */
+ * the least error. `ways` and `is_known` are by the machine's number. False: one of `machines`
+ * machines has no way. */
 static bool timeline_find_ways(
         const struct fxt_merge_links *links, struct fxt_merge_offset *ways, bool *is_known, size_t machines)
 {
@@ -282,8 +282,8 @@ static void timeline_take_way(struct fxt_merge_clock *c, const struct fxt_merge_
 	line->shift = way->offset;
 }
 
-/* The first trace's machine may have been started after others were recorded: no time is
- * before its clock's zero. */
+/* Moves all traces so that none has a time below 0: the first trace's machine may have been
+ * started after others were recorded. */
 static void timeline_begin_at_zero(struct fxt_merge_clock *clocks, size_t count)
 {
 	__int128 earliest = 0;

@@ -42,8 +42,8 @@ struct fxt_merge_line {
 	int64_t shift;                /* added to `ns` */
 	uint64_t span_ticks, span_ns; /* `span_ticks` ticks take `span_ns` ns; neither is
 	                                 0, nor above 2^62 */
-	/* In their order, each in force from its `ticks` on, the first one also before. They are
-	 * without a shift of their own, and stand for the line. 0: the line is straight. */
+	/* The pieces of a line with corners, in order; their own shift is 0. Each is in force
+	 * from its `ticks` on, the first one also before. No piece: the line is straight. */
 	const struct fxt_merge_line *pieces;
 	size_t piece_count;
 };
@@ -67,7 +67,7 @@ struct fxt_merge_clock {
 	struct fxt_merge_mark *marks;
 	size_t mark_count, mark_room;
 	struct fxt_merge_line line, *pieces; /* `pieces` has room for one less than the marks */
-	uint64_t error_ns; /* by round trips and connections: the most that its times may be wrong by */
+	uint64_t error_ns; /* by round trips or connections: its times are wrong by at most this */
 	uint64_t moved_ns; /* it was moved by this for the order of messages (messages.h) */
 };
 
@@ -99,8 +99,8 @@ bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_an
 /* Sets the machines of all clocks, whose anchors are known. */
 void fxt_merge_find_machines(struct fxt_merge_clock *clocks, size_t count);
 
-/* Sets a clock's line to that between its own anchors. False: its rate is not to be
- * believed. */
+/* Sets a clock's line to that between its own anchors. False: its rate is too high to be
+ * true. */
 bool fxt_merge_timeline_draw(struct fxt_merge_clock *clock);
 
 /* Chooses one of the ways, and sets each clock's line. Returns 0, or -1 with one line in

@@ -169,8 +169,8 @@ void fxt_tracee_release(struct fxt_tracee *t)
 {
 	if (t->state == FXT_TRACEE_RUNNING)
 		fxt_tracee_stop(t, PATIENCE_NS / 100);
-	/* It gets no processor. It stays seized until the next release, or our end: seizing it
-	 * once more would be refused. */
+	/* The thread gets no processor. It stays seized until the next release, or until we end.
+	 * Its state must say so, because the kernel refuses to seize it once more. */
 	if (t->state == FXT_TRACEE_RUNNING)
 		return;
 	if (t->state == FXT_TRACEE_STOPPED)

@@ -12,8 +12,8 @@ void fxt_call_attach_process(
 void fxt_call_detach_process(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
-/* `controller` has the kept request, which was carried out for so many processes, or failed
- * (`error` not NULL). */
+/* Answers the kept request of `controller`: it was carried out for `count` processes, or it
+ * failed (`error` not NULL). */
 void fxt_attach_calls_done(void *controller, const char *error, size_t count);
 
 /* The connection is being closed: it no longer waits. */

@@ -39,7 +39,8 @@
  * Each file calls only the files to its left, and the session:
  *
  *     connection <- rpc <- queries, trace_config
- *         <- recording_calls, filter_calls, alert_calls, snapshot_calls, attach_calls <- methods <- control
+ *         <- recording_calls, filter_calls, alert_calls, snapshot_calls, attach_calls
+ *         <- methods <- control
  *
  * Incoming lines and events of the session call upwards, through handlers that control.c
  * sets.

@@ -90,7 +90,7 @@ static void attachment_fail_call(struct fxt_attachment *a, const char *error)
 	a->call.has_failed = true;
 }
 
-/* Takes a reply to the call. False: it is one to an earlier request. */
+/* Counts a reply. False: it answers an earlier request than the call. */
 static bool attachment_is_of_call(struct fxt_attachment *a)
 {
 	struct fxt_attachment_call *call = &a->call;
@@ -186,9 +186,9 @@ static int attachment_start(struct fxt_attachment *a)
 	return fxt_watch_add(a->session->epoll, &a->replies);
 }
 
-/* A process and its living descendants, but not fxtrun itself, which a shell may have started
- * that is attached to; or the processes of a unit. Returns their number, the first one being
- * what the user means. */
+/* Lists a process and its living descendants, or the processes of a unit. The first one is
+ * what the user names. fxtrun itself is left out: a shell that is attached to may have started
+ * it. Returns their number. */
 static size_t attachment_list(const struct fxt_attachment *a, const char *target, pid_t *all)
 {
 	char *end;

@@ -8,12 +8,12 @@
  *     clocks, the machine, strings   all processes, because each file needs them
  *     of the scheduler
  *
- * Rows that viewers draw of the whole trace belong to no process and are left out. Records
- * of threads and processes that nothing describes go to the first process, so that none is
- * missing in all files together.
+ * Rows that viewers draw of the whole trace belong to no process and are left out. The first
+ * process gets the records of threads and processes that nothing describes. So the files
+ * together have all other records.
  *
  * The trace is read twice, because a record may come before the one that says whose it is.
- * Memory holds the processes and threads; the rest is in spills, whatever the trace's size.
+ * Memory holds the processes and threads, and spills hold the rest.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_DIVISION_H
 #define FXT_LAUNCHER_FXTRUN_DIVISION_H
@@ -25,7 +25,7 @@
 /* Stands for all processes; their own numbers begin with 1. */
 #define FXT_DIVISION_ALL 0u
 
-/* Records behind each other that belong to one process. */
+/* Consecutive records of one process. */
 struct fxt_division_run {
 	uint64_t offset, bytes; /* in the archive */
 	uint32_t process;

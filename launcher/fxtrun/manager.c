@@ -127,7 +127,8 @@ void fxt_manager_watch_rotations(struct fxt_manager *m, void (*look)(void *conte
 	m->rotations_context = context;
 }
 
-/* The session is over: true once all processes are detached from, or that takes too long. */
+/* Detaches from all processes once the session is over. Returns true when that is done, or
+ * takes too long. */
 static bool manager_has_left(struct fxt_manager *m)
 {
 	if (!m->leave_ns)
@@ -140,8 +141,8 @@ static bool manager_has_left(struct fxt_manager *m)
 	return true;
 }
 
-/* The process of --attach has ended: nobody requests the end of the session then, and descendants may
- * have to be detached from. */
+/* Ends the session when the process of --attach has ended: nobody requests that then, and
+ * its descendants may have to be detached from. */
 static void manager_look_at_attachment(struct fxt_manager *m)
 {
 	if (!fxt_attachment_is_over(m->attachment))

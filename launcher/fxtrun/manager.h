@@ -56,11 +56,11 @@ void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void
 void fxt_manager_watch_rotations(struct fxt_manager *manager, void (*look)(void *context), void *context);
 
 /*
- * Runs until the session is over. This is when the program, our child, has ended (with
- * --decouple, all of its descendants). With --attach it is when that process has ended. It
- * is also when the session was requested to end and
- * the program has ended too, is detached, or ignores the request for FXT_MANAGER_GRACE_NS.
- * All attached processes are detached from, and the caller then finishes the session.
+ * Runs until the session is over. It is over when the program, our child, has ended (with
+ * --decouple, all of its descendants), or the process of --attach. After a request to end the
+ * session, it is over when the program has ended too, is detached, or has ignored the request
+ * for FXT_MANAGER_GRACE_NS. Then the manager detaches from all attached processes, and the
+ * caller finishes the session.
  *
  * SIGUSR1 requests a snapshot. SIGTERM, SIGHUP and SIGUSR2 sent by a process to fxtrun are
  * passed on to the program. Signals of the terminal reach the program anyway: SIGINT and

@@ -16,7 +16,7 @@ bool fxt_output_is_of_job(void)
 	return job.has_rank && job.size != 1;
 }
 
-/* The text for a letter, which has one. */
+/* The text that a letter stands for; "%" for others. */
 static const char *name_part(char letter, const char *process, const char *program, char *text, size_t bytes)
 {
 	const char *slash;
@@ -47,7 +47,8 @@ static const char *name_part(char letter, const char *process, const char *progr
 	}
 }
 
-/* The bytes of the pattern that stand for a part: two of %p, and two of %x, which stays. */
+/* The length of the next part of a pattern: 2 for % and a letter, whether or not it stands for
+ * something, else 1. */
 static size_t name_part_bytes(const char *at)
 {
 	return *at == '%' && at[1] ? 2 : 1;

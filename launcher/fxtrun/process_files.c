@@ -40,7 +40,8 @@ struct process_files {
 
 /* ---- names ---- */
 
-/* The kernel gives numbers again: later processes of a number have another koid. */
+/* Makes the name of a process's file. The kernel gives numbers again; later processes of one
+ * number have another koid, and a second number in their name. */
 static bool files_name(
         const struct process_files *f, uint32_t process, const char *folder, char path[PATH_MAX])
 {

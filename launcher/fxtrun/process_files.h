@@ -15,9 +15,9 @@
 #include "launcher/manager/session.h"
 
 /*
- * Divides the trace of a finished output if the options ask for it. Then output->name, valid
- * until the next call, is the file of the program, *bytes are those of all files, and the
- * totals have their number. Else prints why, and nothing has changed.
+ * Divides the trace of a finished output if the options ask for it. Sets output->name to the
+ * file of the program, valid until the next call; sets *bytes to the size of all files, and
+ * their number in the totals. If the trace cannot be divided, prints why and changes nothing.
  */
 void fxt_process_files_make(const struct fxt_options *options, struct fxt_trace_output *output,
         struct fxt_totals *totals, uint64_t *bytes);

@@ -116,8 +116,8 @@ static void rotations_begin_finishing(struct fxt_rotations *r)
 		rotations_finish(r);
 }
 
-/* Deletes the file that does not stay beside the one being written. Files of earlier runs
- * stay. The user may have taken the file away. */
+/* Deletes the oldest file if there are more than --keep allows. The user may have taken it
+ * away. Files of earlier runs stay. */
 static void rotations_delete(struct fxt_rotations *r)
 {
 	uint32_t keep = rotations_options(r)->rotate.keep, number = r->number - keep;

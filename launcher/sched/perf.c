@@ -64,8 +64,8 @@ static uint64_t perf_page_bytes(void)
 
 /*
  * True if a filter of system calls kills a process that opens an event, as systemd's
- * SystemCallFilter=@system-service does. A child tries that out. [Without a trial the
- * manager was killed, and with it the recording.]
+ * SystemCallFilter=@system-service does. A child tries that out, because the recording would
+ * end with the manager.
  */
 static bool perf_is_deadly(void)
 {

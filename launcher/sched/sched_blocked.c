@@ -397,7 +397,8 @@ static void blocked_add_file(struct fxt_sched_blocked *b, struct fxt_blocked_sam
 		*number = b->end;
 }
 
-/* Of a thread in the recorded wait: only the descriptor's file is new. */
+/* Asks for the descriptor's file only: the thread is in a recorded wait, whose record has the
+ * rest. */
 static void blocked_ask_for_file(struct fxt_sched_blocked *b, const struct fxt_blocked_thread *thread,
         const struct fxt_sched_process *process, uint32_t own_tid, const struct fxt_frame *wait,
         enum fxt_clock_kind clock)

@@ -1,5 +1,6 @@
 /*
- * What threads are blocked in: asked once for each time that a thread left its CPU to wait.
+ * Finds out what threads are blocked in, once for each time that a thread left its CPU to
+ * wait.
  *
  *   the thread left its CPU        fxt_sched_blocked_put()      it is noted
  *   it came back                   fxt_sched_blocked_take()     it is forgotten
@@ -10,9 +11,9 @@
  * A reader takes the whole stretch off the CPU for explained if a sample lies in it. Waits
  * of less than a millisecond, or of less than the time between two looks, have none.
  *
- * Of a recorded wait the trace has all but the descriptor's file, so only that is read. One
- * sample stands for all that name the same file one after the other, and has the times of
- * the first and the last.
+ * The record of a wait has all except the descriptor's file, so only that is read. One sample
+ * stands for consecutive ones that name the same file; it has the times of the first and of
+ * the last.
  *
  * The kernel answers a parent and the same user. If it refuses, there are no samples, and
  * nothing is reported.
@@ -44,7 +45,7 @@ struct fxt_blocked_thread {
 
 struct fxt_blocked_sample {
 	uint64_t ticks;
-	uint64_t latest;          /* of later ones that say the same; 0: there is none */
+	uint64_t latest;          /* ticks of the last one that says the same; 0: there is none */
 	uint64_t process, thread; /* koids */
 	uint64_t address;         /* of a futex; 0: none */
 	uint64_t socket;          /* the inode of the file, if that is a socket; 0: it is none */

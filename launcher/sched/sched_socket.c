@@ -26,8 +26,7 @@ static bool socket_end(const char *text, char *name, size_t bytes)
 }
 
 /* A line of /proc/PID/net/tcp and its like. Returns false if it is of another socket. */
-static bool socket_of_internet(
-        const char *line, const char *kind, uint64_t inode, char *name, size_t bytes)
+static bool socket_of_internet(const char *line, const char *kind, uint64_t inode, char *name, size_t bytes)
 {
 	char local[48], remote[48], from[64], to[64];
 	uint64_t found;

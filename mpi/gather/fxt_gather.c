@@ -7,8 +7,8 @@
  *     mpirun -n 64 fxtrun -o /local/t.%r.fxt ./app
  *     mpirun -n 64 fxt-gather traces /local/t.%r.fxt
  *
- * A rank sends the file in blocks, and the next one begins when it is done: memory is one
- * block on each rank, whatever the files are.
+ * Ranks send their files one after the other, in blocks. Each rank has one block in memory,
+ * whatever the files are.
  */
 #include <errno.h>
 #include <fcntl.h>

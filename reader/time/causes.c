@@ -236,7 +236,8 @@ static bool causes_is_tracers_wait(const struct fxt_accounts *a, const struct fx
 	return cell->kind == FXT_CELL_TRACER && a->paths.items[cell->path].name == a->scan->waited_name;
 }
 
-/* A part stands for waits of which the file may be known for some only. Those must agree. */
+/* Adds what is known of a wait's file. The part stands for all waits for one descriptor: it
+ * has a file if all waits whose file is known agree. */
 static void causes_add_file(struct fxt_part *part, uint32_t file)
 {
 	if (file == FXT_NOTHING || file == part->file)

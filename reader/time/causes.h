@@ -39,9 +39,9 @@ struct fxt_part {
 	enum fxt_wait_kind wait_kind;
 	uint32_t name;   /* id of a string */
 	uint32_t symbol; /* of the object waited for; FXT_NOTHING: it has none */
-	uint32_t file;   /* of the descriptor waited for, as far as it is known of these waits;
-	                    FXT_NOTHING: of none, or there are several */
-	bool has_file;   /* it is known of one */
+	uint32_t file;   /* of the descriptor waited for; FXT_NOTHING: not known, or there are
+	                    several */
+	bool has_file;   /* the file of one of the waits is known */
 	uint32_t life;   /* how many locks ended at the object's address before it */
 	uint32_t holder; /* id of the thread that ended the wait; FXT_NOTHING: unknown */
 	uint32_t path;   /* call path of that release, in fxt_waits.paths */

@@ -33,7 +33,7 @@ static int files_compare(const void *left, const void *right)
 	return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
-/* The file of a descriptor by the instant at `place`; FXT_NOTHING: it tells of another. */
+/* The file of the instant at `place`; FXT_NOTHING: it is about another descriptor. */
 static uint32_t files_at(const struct fxt_spill *files, uint64_t place, const struct fxt_wait_file *key)
 {
 	const struct fxt_wait_file *one = place < files->count ? fxt_spill_item(files, place) : NULL;

@@ -6,8 +6,8 @@
  *   read of fd 7   descriptor 7: /srv/a   read of fd 7   descriptor 7: /srv/a   read of fd 7
  *   unknown                               /srv/a                                unknown
  *
- * A wait's file is that of the instant in it. Without one it is what the instants before
- * and after it both say, if the wait is long enough to have had one.
+ * A wait has the file of the instant in it. A wait without an instant has the file that the
+ * instants before and after it agree on, if it lasted long enough to get one itself.
  */
 #ifndef FXT_READER_WAIT_FILES_H
 #define FXT_READER_WAIT_FILES_H

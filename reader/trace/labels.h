@@ -48,7 +48,7 @@ void fxt_labels_put(struct fxt_labels *labels, const struct fxt_label *label);
 /* NULL if no record described the object. */
 const struct fxt_label *fxt_labels_find(const struct fxt_labels *labels, uint64_t process, uint64_t value);
 
-/* The same for a pointer, which may mean a block and another object: the one that was
+/* The same for a pointer. If it means a block and another object, returns the one that was
  * described later. */
 const struct fxt_label *fxt_labels_find_pointer(
         const struct fxt_labels *labels, uint64_t process, uint64_t pointer);

@@ -29,7 +29,8 @@ void fxt_marks_free(struct fxt_marks *m);
 /* Adds a begin (if is_open) or an end, at `start`. */
 void fxt_marks_add(struct fxt_marks *m, const struct fxt_slice *mark);
 
-/* Notes that a process was killed, or that its recording was stopped. All times are in units of the scan. */
+/* Notes that a process was killed, or that its recording was stopped. All times are in units
+ * of the scan. */
 void fxt_marks_add_death(struct fxt_marks *m, uint64_t process, uint64_t time);
 
 /*

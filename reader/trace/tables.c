@@ -673,7 +673,8 @@ struct fxt_span fxt_tables_label(
 {
 	const struct fxt_label *label = NULL;
 
-	/* A view knows no order, but the block around a lock is there before the lock. */
+	/* A view does not know which object was described last. A lock is described after the
+	 * block that it is in. */
 	if (argument->type == FXT_ARGUMENT_POINTER && t->viewed)
 		label = fxt_labels_find(&t->labels, process, argument->value.word)
 		                ?: fxt_labels_find(
