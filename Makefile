@@ -141,6 +141,11 @@ $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt la
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka $(launching_libs) $(asking_libs)
 
+# These need the engine alone, so tests/sanitized compiles nothing else.
+$(addprefix $(O)/tests/test_,buffer chunk collect engine snapshot strings): $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig writer)
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -lpthread
+
 # With the kept inputs alone, or with the engine that thinks of others.
 fuzz_libs = $(call archives,fxt launcher symbolizer perfetto reader writer)
 $(O)/tests/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/obj/tests/fuzz/replay.o $(fuzz_libs)
