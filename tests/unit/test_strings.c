@@ -111,6 +111,8 @@ static void indices_run_out(void **state)
 
 /* ---- 100,000 functions ---- */
 
+#define MANY TENTH(100000)
+
 static void *call_each(void *argument)
 {
 	struct worker *w = argument;
@@ -164,9 +166,9 @@ static void many_functions_streaming(void **state)
 		struct rig rig;
 
 		rig_begin(&rig, FXT_STREAMING, bytes, FXT_ON_FULL_BLOCK);
-		many_functions(&rig, 100000, 2);
+		many_functions(&rig, MANY, 2);
 		assert_int_equal(rig.collector.losses.lost, 0);
-		check_functions(&rig.trace, 100000);
+		check_functions(&rig.trace, MANY);
 		rig_end(&rig);
 	}
 }
@@ -177,7 +179,7 @@ static void many_functions_circular(void **state)
 
 	(void)state;
 	rig_begin(&rig, FXT_CIRCULAR, 1024 * KIB, FXT_ON_FULL_DROP);
-	many_functions(&rig, 100000, 2);
+	many_functions(&rig, MANY, 2);
 	assert_true(trace_count(&rig.trace, EVENT_CALL, 0) > 1000);
 	rig_end(&rig);
 }
@@ -188,9 +190,9 @@ static void many_functions_oneshot(void **state)
 
 	(void)state;
 	rig_begin(&rig, FXT_ONESHOT, 64 * 1024 * KIB, FXT_ON_FULL_DROP);
-	many_functions(&rig, 100000, 2);
+	many_functions(&rig, MANY, 2);
 	assert_int_equal(rig.collector.losses.lost, 0);
-	check_functions(&rig.trace, 100000);
+	check_functions(&rig.trace, MANY);
 	rig_end(&rig);
 }
 
