@@ -79,7 +79,7 @@ python()
 		        session.tell("")
 		        session.tell("call 100")
 		    assert session.tell("run") == ["running"]
-		    for _ in range(10):
+		    for _ in range(4):
 		        for kinds in ["sync"], ["function", "sync"], ["process"], ["*"]:
 		            assert call("SetCategories", categories=kinds) == {}
 		    made = sum(map(int, session.tell("")))

@@ -9,5 +9,5 @@ load helpers
 }
 
 @test "failures of allocations and system calls: the program runs to its end, and missing records are reported" {
-	"$root/tests/failures" "$build" 100
+	"$root/tests/failures" "$build" 400
 }

@@ -81,8 +81,8 @@ crashes()
 	rm -- *.fxt
 }
 
-@test "200 kills: no call that returned is missing, every open call is there as begun" {
-	for tens in {0..19}; do
+@test "50 kills: no call that returned is missing, every open call is there as begun" {
+	for tens in {0..4}; do
 		crashes kill 137 $(seq $((tens * 10 + 1)) $((tens * 10 + 10)))
 	done
 }

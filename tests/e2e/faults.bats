@@ -4,7 +4,7 @@
 # Names of tests say what happens; the other cases are those of threads.bats (locks, late
 # destructors), processes.bats, modules.bats (plugins that alternate at one address),
 # signals.bats (handlers inside hooks), jumps.bats (calls that are left, coroutines),
-# crowd.bats (100,000 threads and functions), clock.bats and engine.bats (deaths, full
+# crowd.bats (40,000 threads and functions), clock.bats and engine.bats (deaths, full
 # buffers, dead managers).
 
 load helpers

@@ -216,7 +216,7 @@ load steps
 		for options in [], ["--exclude=leaf"], ["-t", "0us"]:
 		    session = Session(["-o", "x.fxt", *options], os.environ["steps"])
 		    assert session.tell("run") == ["running"]
-		    for n in range(50):
+		    for n in range(15):
 		        for given in {"exclude": ["leaf"]}, {"exclude": []}, {"include": ["out*"], "exclude": ["file:/nowhere*"]}, \
 		                {"include": []}, {"only_under": ["outer"], "depth": 1}, {"only_under": []}, {"not_under": ["leaf"]}, \
 		                {"not_under": [], "depth": None}:
