@@ -520,7 +520,7 @@ static void recorded_but_still_open(void **state)
 
 /* ---- whatever else ---- */
 
-#define MUTATIONS TENTH(24000)
+#define MUTATIONS TENTH(12000)
 
 static void mutate(struct copy *copy, uint64_t *random, uint64_t buffer_bytes)
 {

@@ -485,7 +485,7 @@ static void mutations(void **state)
 	alarm(600); /* a command that hangs */
 	every_record(&trace);
 	random_state = 88172645463325252;
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < 8000; round++) {
 		size_t bytes = trace.count * 8;
 		int status[4];
 
