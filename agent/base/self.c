@@ -171,13 +171,26 @@ void agent_clones(unsigned long flags)
 }
 
 uint32_t agent_notes;
+static uint32_t counts_only; /* 1: see agent_set_counting() */
 
 void agent_set_recording(enum agent_recording recording)
 {
+	store_relaxed(&counts_only, 0);
 	store_release(&agent_recording, recording);
 	store_release(&agent_hooks, recording >= AGENT_BY_COUNTER ? recording
 	                            : load_relaxed(&agent_notes)  ? AGENT_GENERAL
 	                                                          : AGENT_QUIET);
+}
+
+void agent_set_counting(void)
+{
+	bool has_calls = agent_records_calls();
+
+	agent_set_recording(AGENT_QUIET);
+	if (has_calls) {
+		store_relaxed(&counts_only, 1);
+		store_release(&agent_hooks, AGENT_GENERAL);
+	}
 }
 
 void agent_set_begun(void)
@@ -256,6 +269,13 @@ bool agent_begin(bool is_ready)
 
 enum agent_call agent_begin_with_call(void)
 {
+	if (unlikely(load_relaxed(&counts_only))) {
+		if (fxt_engine_was_forked(&agent_engine))
+			agent_rebirth(); /* ends the counting */
+		else
+			add_relaxed(&agent_engine.control->lost_without_slot, 1);
+		return AGENT_CALL_LOST;
+	}
 	if (likely(load_acquire(&agent_has_begun)))
 		return AGENT_CALL_NOT_RECORDED;
 	if (agent_begin(false))
@@ -263,7 +283,7 @@ enum agent_call agent_begin_with_call(void)
 	__atomic_fetch_add(&calls_before, 1, __ATOMIC_ACQ_REL);
 	if (load_relaxed(&agent_has_begun))
 		self_report_calls_before();
-	return AGENT_CALL_TOO_EARLY;
+	return AGENT_CALL_LOST;
 }
 
 /* ---- checks of the thread's state ---- */

@@ -123,6 +123,10 @@ extern HIDDEN int32_t agent_hooks;
 void agent_set_recording(enum agent_recording recording);
 void agent_set_noting(bool is_noting);
 
+/* Records nothing more, and counts each call as lost, because the process may not read its
+ * clock. agent_set_recording() ends this. */
+void agent_set_counting(void);
+
 /* Call this once the agent has begun. Hooks then return early if nothing is recorded. Until
  * then agent_hooks sends them to the slow path, which finds out whether the agent has
  * begun. */
@@ -155,7 +159,7 @@ bool agent_begin(bool is_ready);
 enum agent_call {
 	AGENT_CALL_RECORDED, /* the agent begins with this call */
 	AGENT_CALL_NOT_RECORDED,
-	AGENT_CALL_TOO_EARLY, /* the call is counted */
+	AGENT_CALL_LOST, /* it is counted: the agent has not begun, or has no clock */
 };
 enum agent_call agent_begin_with_call(void);
 extern HIDDEN uint32_t agent_has_begun;

@@ -94,10 +94,14 @@ static void sandbox_end_standalone(void)
 	agent_standalone_end();
 }
 
+/* What was recorded before the program asked for a filter, for one that is refused. */
+static enum agent_recording recording_before;
+
 void agent_sandbox_begins(bool is_strict)
 {
 	int error = errno;
 
+	recording_before = load_relaxed(&agent_recording);
 	agent_fatal_signals_withdraw();
 	if (is_strict && agent_is_own_process() && !sandbox_is_alone()) {
 		sandbox_begins_strict();
@@ -112,9 +116,9 @@ void agent_sandbox_begins(bool is_strict)
 		store_relaxed(&agent_engine.control->commands_ignored, 1);
 		agent_helper_stop();
 		fxt_control_reach_all(agent_engine.map);
-		/* Reading this clock may need the kernel, so nothing more is recorded. */
+		/* Reading this clock may need the kernel. */
 		if (agent_engine.clock == FXT_CLOCK_MONOTONIC)
-			agent_set_recording(AGENT_QUIET);
+			agent_set_counting();
 		if (is_strict)
 			sandbox_withhold(AGENT_NO_SYSTEM_CALL);
 		store_relaxed(&sys_confinement, SYS_CONFINED);
@@ -135,6 +139,8 @@ void agent_sandbox_withdrawn(void)
 		agent_withhold_no_more();
 	if (agent_is_own_process()) {
 		store_relaxed(&agent_engine.control->commands_ignored, 0);
+		if (agent_engine.clock == FXT_CLOCK_MONOTONIC)
+			agent_set_recording(recording_before);
 		agent_helper_start();
 	}
 	errno = error;

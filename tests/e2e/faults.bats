@@ -38,7 +38,10 @@ all_told()
 		timeout 60 fxtrun --buffer-size=2M -o trace.fxt ./program $how >counted 2>said
 		all_told "$(cat counted)"
 	done
-	[ "$(calls_of trace.fxt call_after)" -ge 20000 ]
+	# Any other clock may need the kernel, so the calls are lost from there on.
+	after=0
+	! has_counter || after=20000
+	[ "$(calls_of trace.fxt call_after)" -ge $after ]
 	timeout 60 fxtrun --buffer-size=64K -o trace.fxt ./program filter >counted 2>said
 	all_told "$(cat counted)"
 }
@@ -77,7 +80,10 @@ all_told()
 	compiled processes/sandbox.c
 	same_as_bare "$PWD/program" children
 	fxt check trace.fxt
-	[ "$(calls_of trace.fxt call_before)" = 20001 ]
+	lost=0
+	has_counter || lost=1
+	grep " $lost lost, " traced.err
+	[ "$(calls_of trace.fxt call_before)" = $((20001 - lost)) ]
 	[ "$(calls_of trace.fxt call_after)" = 0 ]
 }
 
@@ -310,7 +316,8 @@ within_data()
 	lost=$(sed -En 's/^fxtrun: .*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)
 	echo "$made made, $recorded recorded, $lost lost"
 	[ "$recorded" -gt 1000 ]
-	[ $((recorded + lost)) -ge "$made" ] && [ $((recorded + lost)) -le $((made + $(had threads said))) ]
+	# Of each thread, its creation and its beginning may be lost too.
+	[ $((recorded + lost)) -ge "$made" ] && [ $((recorded + lost)) -le $((made + 2 * $(had threads said))) ]
 }
 
 @test "under a limit of data (ulimit -d) the program gets as much as without fxt, up to 2.5 MiB, and missing records are reported" {

@@ -52,6 +52,12 @@ no_sockets()
 	[ -z "$left" ]
 }
 
+# has_counter: the kernel trusts the processor's counter, so calls are timed by it.
+has_counter()
+{
+	grep -qE 'tsc|arch_sys_counter' /sys/devices/system/clocksource/clocksource0/current_clocksource
+}
+
 # compiled SOURCE OPTION...: tests/programs/SOURCE as ./program
 compiled()
 {
