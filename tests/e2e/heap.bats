@@ -5,9 +5,9 @@
 load helpers
 load heap
 
-@test "a million operations in four threads: the program's own books, exactly" {
+@test "many operations in four threads: the program's own books, exactly" {
 	build script -finstrument-functions
-	traced --heap=objects -- ./script 1000000
+	traced --heap=objects -- ./script 300000
 	heapdecode books,peak,counters trace.fxt allocate small operate >decoded
 	diff <(cat traced.out; summary trace.fxt) <(grep -v counters decoded)
 	grep -E '^[1-9][0-9]* counters, 0 wrong$' decoded

@@ -201,13 +201,13 @@ handed_in()
 }
 
 @test "garbage in shared memory" {
-	for seed in $(seq 1 40); do
+	for seed in $(seq 1 12); do
 		beside 125 "welcome 0 " 'hostile\[[0-9]+\] left records that were not taken: .+' "$hostile" garbage "$seed"
 	done
 }
 
 @test "shared memory that changes while it is read" {
-	for seed in $(seq 1 20); do
+	for seed in $(seq 1 8); do
 		status=0
 		timeout 60 fxtrun --buffer-size=256K sh -c '
 			"$hostile" racing '"$seed"' >racing 3>&- & echo $! >pid
