@@ -140,7 +140,7 @@ bool fxt_deadlocks_tell(struct fxt_waits *waits, const struct fxt_scan *scan)
 
 	fxt_deadlocks_find(&deadlocks, waits, scan);
 	if (deadlocks.circles > 0) {
-		/* The walk finds out which waits are truly open. */
+		/* The walk finds the functions that wait. */
 		is_whole = fxt_waits_walk(waits, scan);
 		fxt_deadlocks_free(&deadlocks);
 		fxt_deadlocks_find(&deadlocks, waits, scan);

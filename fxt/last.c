@@ -52,7 +52,6 @@ static const struct fxt_column line_columns[] = {
 enum { OPEN_COLUMNS = sizeof(open_columns) / sizeof(*open_columns) };
 enum { ENDED_COLUMNS = sizeof(ended_columns) / sizeof(*ended_columns) };
 enum { ALERT_COLUMNS = sizeof(alert_columns) / sizeof(*alert_columns) };
-
 enum { LINE_COLUMNS = sizeof(line_columns) / sizeof(*line_columns) };
 
 /* The state that is kept of a thread. */
@@ -62,7 +61,8 @@ struct last_thread {
 	struct fxt_slice *alerts; /* the same */
 	struct fxt_log_line *lines;
 	size_t open_count, open_room, ended_count, ended_room, alert_count, alert_room, line_count, line_room;
-	uint64_t latest; /* the latest time of any of them */
+	uint64_t latest;         /* the latest time of any of them */
+	uint64_t process_latest; /* the first thread of a process: of all its threads */
 };
 
 /* The options, and the state while traces are read. */
@@ -77,6 +77,7 @@ struct last {
 	struct fxt_scan *scan;
 	const struct fxt_call_details *details;
 	struct last_thread *threads; /* by id */
+	struct fxt_groups processes; /* the first thread of each process */
 	uint64_t limit;
 };
 
@@ -84,10 +85,13 @@ struct last {
 
 static void last_add(struct last *last, const struct fxt_slice *slice)
 {
-	struct last_thread *thread = &last->threads[slice->thread];
+	struct last_thread *thread = &last->threads[slice->thread],
+	                   *first = &last->threads[last->processes.key_of[slice->thread]];
 
 	if (slice->end > thread->latest)
 		thread->latest = slice->end;
+	if (slice->end > first->process_latest)
+		first->process_latest = slice->end;
 	if (slice->is_open) {
 		fxt_make_room(thread->open, thread->open_count, thread->open_room);
 		thread->open[thread->open_count++] = *slice;
@@ -159,21 +163,14 @@ static void last_add_lines(struct last *last, struct fxt_log_lines *log)
 	}
 }
 
-/* ---- deaths ---- */
+/* ---- ends ---- */
 
-/* The time at which a thread's process was killed, or the end of the trace; in ns. */
+/* The end of a thread's process, in ns. A recording that stopped and went on has not ended. */
 static uint64_t last_end(const struct last *last, uint32_t thread)
 {
-	uint64_t process = last->scan->tables.threads[thread].process, end = UINT64_MAX;
+	uint64_t latest = last->threads[last->processes.key_of[thread]].process_latest;
 
-	for (size_t i = 0; i < last->details->death_count; i++) {
-		const struct fxt_call_details_death *death = &last->details->deaths[i];
-
-		if (death->how.koids.process == process && death->ns < end &&
-		        death->ns >= fxt_scan_ns(last->scan, last->threads[thread].latest))
-			end = death->ns;
-	}
-	return end != UINT64_MAX ? end : fxt_scan_ns(last->scan, last->scan->end);
+	return fxt_scan_ns(last->scan, fxt_scan_last_moment(last->scan, thread, latest));
 }
 
 static void last_print_deaths(const struct last *last)
@@ -217,12 +214,10 @@ static struct fxt_wait last_wait(const struct last *last, const struct fxt_slice
 	return found >= 0 ? fxt_waits_item(&last->details->waits, (uint32_t)found) : (struct fxt_wait){0};
 }
 
-static void last_print_open(
-        const struct last *last, const struct fxt_slice *slice, size_t frame, uint64_t end)
+static void last_print_open(const struct last *last, const struct fxt_slice *slice, size_t frame)
 {
 	struct fxt_cell cells[OPEN_COLUMNS] = {0};
 	const struct fxt_wait of = last_wait(last, slice);
-	uint64_t start = fxt_scan_ns(last->scan, slice->start);
 	struct fxt_describer name, place, object;
 	struct fxt_span text = last->scan->tables.strings[slice->name];
 
@@ -242,7 +237,7 @@ static void last_print_open(
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);
 	cells[0] = fxt_cell_number((double)frame);
-	cells[1] = fxt_cell_number((double)(end > start ? end - start : 0));
+	cells[1] = fxt_cell_number((double)fxt_scan_ns(last->scan, slice->end - slice->start));
 	cells[2] = fxt_cell_text(fxt_describe_end(&name));
 	text = fxt_describe_end(&place);
 	if (text.bytes > 0)
@@ -317,7 +312,7 @@ static void last_print_thread(const struct last *last, uint32_t id, size_t other
 	if (thread->open_count > 0) {
 		fxt_table_begin("open", others > 0 ? all : one, open_columns, OPEN_COLUMNS);
 		for (size_t i = thread->open_count; i-- > 0;)
-			last_print_open(last, &thread->open[i], thread->open_count - 1 - i, end);
+			last_print_open(last, &thread->open[i], thread->open_count - 1 - i);
 		fxt_table_end();
 	}
 	if (thread->ended_count > 0) {
@@ -462,6 +457,7 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 	        .limit = fxt_options_limit(&c->wanted, CALLS)};
 
 	fxt_call_details_finish(&c->details, scan);
+	fxt_groups_make(&last.processes, scan, FXT_GROUP_PROCESS, NULL, NULL, NULL, 0);
 	int status = fxt_report_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
 
 	last_add_lines(&last, &c->log);
@@ -479,6 +475,7 @@ static int last_answer(void *state, const char *name, struct fxt_scan *scan)
 		free(last.threads[i].lines);
 	}
 	free(last.threads);
+	fxt_groups_free(&last.processes);
 	return status;
 }
 

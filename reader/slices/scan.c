@@ -300,6 +300,7 @@ void fxt_scan_listened(struct fxt_scan *scan, const struct fxt_source *source,
 	scan_finish_cut(scan);
 	if (scan->start > scan->end)
 		scan->start = scan->end;
+	fxt_process_ends_sort(&scan->process_ends);
 	fxt_marks_match(&s.marks, scan);
 	scan_end(&s);
 	scan_settle(scan);
@@ -330,5 +331,6 @@ void fxt_scan_free(struct fxt_scan *scan)
 	fxt_origins_free(&scan->origins);
 	fxt_elided_sums_free(&scan->elided_sums);
 	fxt_muted_free(&scan->muted);
+	fxt_process_ends_free(&scan->process_ends);
 	fxt_tables_free(&scan->tables);
 }

@@ -12,7 +12,7 @@
  *   - a slice that stands behind a slice of its thread that ends later (a wait, which is
  *     written late);
  *   - a slice of two records, Duration Begin and End, which may stand in any order. A begin
- *     without an end lasts until its process was killed, or to the end of the trace. An end
+ *     without an end lasts until its process ended, or to the end of the trace. An end
  *     without a begin is counted and dropped. Viewers do the same: an end of a thread ends
  *     the slice that began last, whatever their names.
  *
@@ -35,6 +35,7 @@
 #include "reader/stats/elided.h"
 #include "reader/stats/muted.h"
 #include "reader/trace/origins.h"
+#include "reader/trace/process_ends.h"
 #include "slice.h"
 #include "reader/trace/source.h"
 #include "reader/trace/tables.h"
@@ -131,9 +132,10 @@ struct fxt_scan {
 	struct fxt_anchor began;        /* its first anchor; all 0: it has none */
 	struct fxt_call_cost cost;      /* 0: the trace does not report it */
 	struct fxt_fault fault;
-	struct fxt_origins origins;         /* of functions */
-	struct fxt_elided_sums elided_sums; /* calls that were counted and not recorded */
-	struct fxt_muted muted;             /* functions that were excluded before the end */
+	struct fxt_origins origins;           /* of functions */
+	struct fxt_elided_sums elided_sums;   /* calls that were counted and not recorded */
+	struct fxt_muted muted;               /* functions that were excluded before the end */
+	struct fxt_process_ends process_ends; /* in units of the scan */
 
 	/* The slices that walks hand out; NULL: all. The code that chooses (query_filter.h)
 	 * sets it between scan and walk; the scan does not own it. */
@@ -210,6 +212,18 @@ struct fxt_slice fxt_scan_slice(
 static inline uint64_t fxt_scan_ns(const struct fxt_scan *scan, uint64_t time)
 {
 	return fxt_rate_ns(&scan->rate, time);
+}
+
+/* Until when a thread can have been in what it had begun by a moment, and never ended: the
+ * first end of its process from then on, else the end of the trace. */
+static inline uint64_t fxt_scan_last_moment(const struct fxt_scan *scan, uint32_t thread, uint64_t moment)
+{
+	uint64_t end =
+	        fxt_process_ends_from(&scan->process_ends, scan->tables.threads[thread].process, moment);
+
+	if (end != UINT64_MAX)
+		return end;
+	return scan->end > moment ? scan->end : moment;
 }
 
 /* The states of threads count from this moment on, in ns: the start of the trace. In a

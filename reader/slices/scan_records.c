@@ -46,6 +46,14 @@ static void scan_on_alert(struct fxt_scanner *s, const struct fxt_view *view, st
 	fxt_spill_add(&s->scan->out_of_order, &slice);
 }
 
+static bool scan_is_process_end(const struct fxt_scan *scan, const struct fxt_slice *instant)
+{
+	if (instant->category == scan->process_category)
+		return instant->name == scan->killed_name;
+	return instant->category == scan->tracer_category &&
+	       (instant->name == scan->process_end_name || instant->name == scan->recording_stop_name);
+}
+
 static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_scan *scan = s->scan;
@@ -84,11 +92,9 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 			fxt_elided_sums_add(&scan->elided_sums, &scan->tables, view, scan->in_ticks);
 		if (slice.category == scan->tracer_category && slice.name == scan->muted_name)
 			fxt_muted_add(&scan->muted, &scan->tables, view, slice.start);
-		if ((slice.category == scan->process_category && slice.name == scan->killed_name) ||
-		        (slice.category == scan->tracer_category && slice.name == scan->process_end_name) ||
-		        (slice.category == scan->tracer_category && slice.name == scan->recording_stop_name))
-			fxt_marks_add_death(
-			        &s->marks, scan->tables.threads[slice.thread].process, slice.start);
+		if (scan_is_process_end(scan, &slice))
+			fxt_process_ends_add(
+			        &scan->process_ends, scan->tables.threads[slice.thread].process, slice.start);
 		if (slice.category == scan->process_category && slice.name == scan->alert_name)
 			scan_on_alert(s, view, slice);
 		break;

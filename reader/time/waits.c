@@ -336,9 +336,8 @@ static int waits_releases_by_offset(const void *left, const void *right)
 	return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-/* Sorts the waits once all are there. The length of an open one becomes known in the walk;
- * until then it lasts to `end` at most. */
-static void waits_sort(struct fxt_waits *w, uint64_t end)
+/* Sorts the waits once all are there. */
+static void waits_sort(struct fxt_waits *w)
 {
 	for (size_t i = 0; i < w->thread_count; i++)
 		if (w->threads[i].has_wait)
@@ -347,11 +346,25 @@ static void waits_sort(struct fxt_waits *w, uint64_t end)
 	fxt_spill_sort(&w->releases, waits_releases_by_offset);
 	fxt_spill_begin_items(&w->items);
 	fxt_spill_begin_items(&w->releases);
-	for (uint32_t i = 0; i < w->items.count; i++) {
-		const struct fxt_wait *wait = fxt_spill_item(&w->items, i);
+}
 
-		if (wait->is_open && wait->start < end)
-			((struct fxt_wait *)fxt_spill_change_item(&w->items, i))->end = end;
+/* Ends the waits with a begin of their own where the scan ends them: where their process
+ * ended, if they never did. */
+static void waits_end_begun(struct fxt_waits *w, const struct fxt_scan *scan)
+{
+	struct fxt_spill_window window = {0};
+
+	for (uint64_t i = 0; i < scan->out_of_order.count; i++) {
+		const struct fxt_slice *slice = fxt_spill_at(&scan->out_of_order, &window, i);
+		ptrdiff_t found =
+		        slice->category == scan->sync_category ? fxt_waits_find(w, slice->offset) : -1;
+
+		if (found < 0)
+			continue;
+		struct fxt_wait *wait = fxt_spill_change_item(&w->items, (uint64_t)found);
+
+		wait->end = fxt_scan_ns(scan, slice->end);
+		wait->is_open = slice->is_open;
 	}
 }
 
@@ -412,7 +425,8 @@ static void waits_join_flows(struct fxt_waits *w)
 
 void fxt_waits_finish(struct fxt_waits *w, const struct fxt_scan *scan)
 {
-	waits_sort(w, fxt_scan_ns(scan, scan->end));
+	waits_sort(w);
+	waits_end_begun(w, scan);
 	fxt_lock_lives_count(&w->lock_ends, &w->items);
 	fxt_wait_files_join(&w->files, &w->items);
 	waits_join_flows(w);
@@ -536,8 +550,6 @@ void fxt_waits_add(struct fxt_waits *w, const struct fxt_scan *scan, const struc
 		struct fxt_wait *wait = fxt_spill_change_item(&w->items, (uint64_t)found);
 
 		wait->path = fxt_paths_of_frame(&w->paths, parent, true);
-		wait->end = fxt_scan_ns(scan, slice->end);
-		wait->is_open = slice->is_open;
 		return;
 	}
 	found = waits_find(&w->releases, slice->offset);

@@ -11,9 +11,9 @@
  * The creation of a thread, or of a process by a fork, is a release too: it releases the
  * thread that begins.
  *
- * Waits and releases are collected during the scan. Their call paths, and the length of a
- * wait that never ended, become known in the walk. They are kept in memory, and then in
- * TMPDIR (spill.h). Only one thread may query them at a time.
+ * Waits and releases are collected during the scan. Their call paths become known in the
+ * walk. They are kept in memory, and then in TMPDIR (spill.h). Only one thread may query
+ * them at a time.
  */
 #ifndef FXT_READER_WAITS_H
 #define FXT_READER_WAITS_H
@@ -94,7 +94,8 @@ void fxt_waits_clear(struct fxt_waits *waits);
 void fxt_waits_record(
         struct fxt_waits *waits, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset);
 
-/* Joins waits and releases, once the scan is over. */
+/* Joins waits and releases, once the scan is over. A wait that never ended gets the end of
+ * its process. */
 void fxt_waits_finish(struct fxt_waits *waits, const struct fxt_scan *scan);
 
 static inline uint32_t fxt_waits_count(const struct fxt_waits *waits)
@@ -121,7 +122,7 @@ uint32_t fxt_waits_birth(const struct fxt_waits *waits, uint32_t thread, uint64_
 ptrdiff_t fxt_waits_find(const struct fxt_waits *waits, uint64_t offset);
 
 /* For a visitor of the walk, in enter() and leaf(). If the slice is a wait or a release,
- * notes its call path and its end. */
+ * notes its call path. */
 void fxt_waits_add(struct fxt_waits *waits, const struct fxt_scan *scan, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent);
 

@@ -6,7 +6,6 @@
 #include "marks.h"
 
 #include <stdlib.h>
-#include "writer/shared/search.h"
 
 enum { BATCH = 256 };
 
@@ -23,16 +22,9 @@ void fxt_marks_add(struct fxt_marks *m, const struct fxt_slice *mark)
 	fxt_spill_add(&m->marks, mark);
 }
 
-void fxt_marks_add_death(struct fxt_marks *m, uint64_t process, uint64_t time)
-{
-	fxt_make_room(m->deaths, m->death_count, m->death_room);
-	m->deaths[m->death_count++] = (struct fxt_mark_death){process, time};
-}
-
 void fxt_marks_free(struct fxt_marks *m)
 {
 	fxt_spill_free(&m->marks);
-	free(m->deaths);
 	*m = (struct fxt_marks){0};
 }
 
@@ -54,28 +46,6 @@ struct begun {
 	struct fxt_slice *items;
 	size_t count, room;
 };
-
-static int marks_by_process_and_time(const void *left, const void *right)
-{
-	const struct fxt_mark_death *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return (a->time > b->time) - (a->time < b->time);
-}
-
-/* The end of a call that never returned: the first death of its process since it began. */
-static uint64_t marks_last_moment(
-        const struct fxt_marks *m, const struct fxt_scan *scan, const struct fxt_slice *slice)
-{
-	struct fxt_mark_death begun = {scan->tables.threads[slice->thread].process, slice->start};
-	uint64_t at =
-	        partition_point(i, m->death_count, marks_by_process_and_time(&m->deaths[i], &begun) < 0);
-
-	if (at < m->death_count && m->deaths[at].process == begun.process)
-		return m->deaths[at].time;
-	return scan->end > slice->start ? scan->end : slice->start;
-}
 
 struct marks_pairing {
 	struct begun begun;
@@ -122,29 +92,22 @@ void fxt_marks_pair(struct fxt_marks *m, fxt_marks_paired *paired, void *context
 
 /* ---- slices of a scan ---- */
 
-struct marks_scan {
-	const struct fxt_marks *marks;
-	struct fxt_scan *scan;
-};
-
 static void marks_add_slice(void *context, const struct fxt_slice *begin, const struct fxt_slice *end)
 {
-	const struct marks_scan *of = context;
+	struct fxt_scan *scan = context;
 	struct fxt_slice slice;
 
 	if (!begin) {
-		of->scan->ends_without_begin++;
+		scan->ends_without_begin++;
 		return;
 	}
 	slice = *begin;
-	slice.end = end ? end->start : marks_last_moment(of->marks, of->scan, begin);
+	slice.end = end ? end->start : fxt_scan_last_moment(scan, begin->thread, begin->start);
 	slice.is_open = !end;
-	fxt_spill_add(&of->scan->out_of_order, &slice);
+	fxt_spill_add(&scan->out_of_order, &slice);
 }
 
 void fxt_marks_match(struct fxt_marks *m, struct fxt_scan *scan)
 {
-	if (m->death_count > 1)
-		qsort(m->deaths, m->death_count, sizeof(*m->deaths), marks_by_process_and_time);
-	fxt_marks_pair(m, marks_add_slice, &(struct marks_scan){m, scan});
+	fxt_marks_pair(m, marks_add_slice, scan);
 }

@@ -142,6 +142,44 @@ begin_late()
 	fxt dump written.fxt | grep -o 'duration-begin .*name="pthread_mutex_lock" {.*symbol="\(red\|green\)"' | wc -l | grep -x 2
 }
 
+@test "what a killed process left open lasts until its end, however long another one goes on" {
+	fxtrun -o held.fxt sh -c 'holders two plain; shared_lock' >out 2>err 3>&- &
+	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
+	wait $! || true
+	fxt check held.fxt
+	fxt dump held.fxt >dump
+	fxt last --json held.fxt >last.json
+	fxt threads --json held.fxt >threads.json
+	python3 - "$(await ready out | cut -d ' ' -f 2)" <<-'END' || { cat dump last.json threads.json; return 1; }
+		import json, re, sys
+		process, begun, ended, latest = sys.argv[1], {}, {}, 0
+		for line in open("dump"):
+		    if match := re.search(r"ticks_per_second=(\d+)", line):
+		        rate = int(match.group(1))
+		    if not (match := re.search(r"(\S+) thread=(\d+)/(\d+) time=(\d+) (?:end=(\d+) )?.*?name=\"(.*?)\"", line)):
+		        continue
+		    kind, of, thread, time, end, name = match.groups()
+		    latest = max(latest, int(end or time))
+		    if of == process and kind == "duration-begin" and 'symbol="' in line:
+		        begun[int(thread)] = int(time)
+		    if kind == "duration-complete" and 'category="sync"' in line:
+		        ended[int(thread)] = ended.get(int(thread), 0) + int(end) - int(time)
+		    if of == process and kind == "instant" and name in ("killed", "process ends"):
+		        death = int(time)
+		expected = {thread: (death - time) * 10**9 // rate for thread, time in begun.items()}
+		assert len(expected) == 2 and latest > death, (expected, latest)
+
+		def tables(file, name):
+		    return [table for table in json.load(open(file))["traces"][0]["tables"] if table["name"] == name]
+		found = {int(re.match(r"thread (\d+)", table["of"]).group(1)): table["rows"][0]["since_ns"]
+		         for table in tables("last.json", "open")}
+		waited = {row["koid"]: row["waiting_ns"] for row in tables("threads.json", "threads")[0]["rows"]}
+		for thread, ns in expected.items(): # a tick may be rounded
+		    assert abs(found[thread] - ns) <= 1, (expected, found)
+		    assert -1 <= waited[thread] - ns <= 1000 + ended.get(thread, 0) * 10**9 // rate, (expected, waited, ended)
+	END
+}
+
 @test "a wait that is open when its process is detached from has not ended" {
 	[ "$(uname -m)" = x86_64 ] || skip "attaching works on x86-64"
 	begin_late
