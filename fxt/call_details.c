@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "options.h"
+#include "reader/trace/instrumenting.h"
 #include "reader/trace/text.h"
 
 enum { NUMBER_MAX = 1000000 };
@@ -165,8 +166,9 @@ bool fxt_call_details_find(struct fxt_call_details *m, const char *name, const s
 		return true;
 	fflush(stdout);
 	if (m->slowest.count == 0)
-		fprintf(stderr, "fxt: %s: no call of '%s' is in the chosen part\n", name,
-		        fxt_patterns_text(functions));
+		fprintf(stderr, "fxt: %s: no call of '%s' is in the chosen part%s%s\n", name,
+		        fxt_patterns_text(functions), scan->has_calls ? "" : "; ",
+		        scan->has_calls ? "" : fxt_no_calls(scan->has_earlier_waits).text);
 	else
 		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
 		        fxt_patterns_text(functions), m->slowest.count, fxt_plural(m->slowest.count));

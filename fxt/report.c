@@ -283,9 +283,7 @@ static void report_trace(struct report_command *c, const struct trace *trace, co
 		}
 	}
 	if (trace->calls == 0 && fxt_query_filter_is_all(&c->wanted.choice) && !fxt_lacks_calls(c->scan))
-		fxt_print_note("no calls are in the trace: is the program compiled with " FXT_INSTRUMENTING
-		               "? %s",
-		        fxt_instrumenting_commands());
+		fxt_print_note("%s", fxt_no_calls(c->scan->has_earlier_waits).text);
 	fxt_print_missing(c->scan);
 }
 

@@ -254,39 +254,6 @@ static void query_filter_consider_name(struct fxt_nearest *nearest, char **short
 	*shortened = copy;
 }
 
-static void calls_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
-{
-	bool *has_calls = state;
-
-	(void)parent;
-	*has_calls |= slice->is_call;
-}
-
-static void calls_leave(void *state, const struct fxt_walk_frame *frame)
-{
-	calls_leaf(state, &frame->slice, NULL);
-}
-
-static void calls_enter(void *state, struct fxt_walk_frame *frame)
-{
-	calls_leave(state, frame);
-}
-
-static const struct fxt_visitor calls_visitor = {
-        .enter = calls_enter, .leave = calls_leave, .leaf = calls_leaf};
-
-static bool query_filter_has_calls(const struct fxt_scan *scan)
-{
-	struct fxt_walker walker;
-	bool has_calls = false;
-
-	fxt_walk_begin(&walker, scan);
-	while (!has_calls && fxt_walk_step(&walker, &calls_visitor, &has_calls)) {
-	}
-	fxt_walk_end(&walker);
-	return has_calls;
-}
-
 /* True for a function that came with the system: people rather ask for their own. */
 static bool query_filter_is_of_system(const struct fxt_tables *t, const struct fxt_origin *origin)
 {
@@ -324,10 +291,9 @@ void fxt_query_filter_explain(
 	if (nearest.best.bytes > 0 && length > 0 && (size_t)length < error_bytes)
 		snprintf(error + length, error_bytes - (size_t)length, "; did you mean '%.*s'?",
 		        (int)nearest.best.bytes, nearest.best.data);
-	else if (length > 0 && (size_t)length < error_bytes && !query_filter_has_calls(scan))
-		snprintf(error + length, error_bytes - (size_t)length,
-		        "; no calls are in the trace: is the program compiled with " FXT_INSTRUMENTING "? %s",
-		        fxt_instrumenting_commands());
+	else if (length > 0 && (size_t)length < error_bytes && !scan->has_calls)
+		snprintf(error + length, error_bytes - (size_t)length, "; %s",
+		        fxt_no_calls(scan->has_earlier_waits).text);
 	free(shortened);
 }
 

@@ -202,7 +202,7 @@ static uint64_t scan_namesake_bytes(const struct fxt_source *source)
  * before its end. A trace without calls lasts from its first context switch to its last. */
 static void scan_on_switches(struct fxt_scanner *s)
 {
-	if (s->has_calls || s->first_switch > s->last_switch)
+	if (s->scan->has_calls || s->first_switch > s->last_switch)
 		return;
 	fxt_scan_on_moment(s->scan, s->first_switch);
 	fxt_scan_on_moment(s->scan, s->last_switch);
@@ -221,7 +221,6 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	struct fxt_scan *scan = s->scan;
 	size_t most = s->sizes.memory_bytes;
 
-	s->has_calls = false;
 	s->first_switch = UINT64_MAX;
 	s->last_switch = 0;
 	if (s->listener)

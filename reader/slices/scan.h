@@ -115,9 +115,12 @@ struct fxt_scan {
 	                                   that of the whole trace, so that times since then
 	                                   mean the same */
 	uint64_t records, malformed,
-	        unknown;                /* malformed records cannot be read, those of an unknown kind are
+	        unknown;             /* malformed records cannot be read, those of an unknown kind are
 	                                       * skipped */
-	uint64_t ends_without_begin;    /* left out too */
+	uint64_t ends_without_begin; /* left out too */
+	bool has_calls;
+	bool has_earlier_waits;         /* in a trace without calls: waits that began before an
+	                                   attach */
 	uint32_t event_types;           /* a bit for each type of event that the trace has */
 	uint64_t records_lost;          /* sums reported by the tracer's slices and events:
 	                                   records that found no room; and one for each

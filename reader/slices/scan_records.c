@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include "reader/time/faults.h"
 #include "scanner.h"
+#include "writer/format/earlier_wait.h"
 
 enum { FXT_ALERT_TEXT_BYTES = 256 }; /* the agent writes fewer */
 
@@ -46,6 +47,14 @@ static void scan_on_alert(struct fxt_scanner *s, const struct fxt_view *view, st
 	fxt_spill_add(&s->scan->out_of_order, &slice);
 }
 
+static void scan_on_wait(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
+{
+	struct fxt_argument since;
+
+	if (slice->category == scan->sync_category && !scan->has_calls && !scan->has_earlier_waits)
+		scan->has_earlier_waits = fxt_tables_argument(&scan->tables, view, FXT_WAIT_SINCE, &since);
+}
+
 static bool scan_is_process_end(const struct fxt_scan *scan, const struct fxt_slice *instant)
 {
 	if (instant->category == scan->process_category)
@@ -75,12 +84,14 @@ static void scan_on_event(struct fxt_scanner *s, const struct fxt_record *r, con
 			fxt_spill_add(&scan->waited, &slice);
 		if (fxt_scan_is_span(scan, slice.category))
 			fxt_tables_add_span(&scan->tables, slice.name, slice.category);
+		scan_on_wait(scan, view, &slice);
 		fxt_scan_put_slice(s, &slice);
 		break;
 	case FXT_EVENT_DURATION_BEGIN:
 	case FXT_EVENT_DURATION_END:
 		slice.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
-		s->has_calls |= slice.is_call;
+		scan->has_calls |= slice.is_call;
+		scan_on_wait(scan, view, &slice);
 		if (slice.is_open && fxt_scan_is_span(scan, slice.category))
 			fxt_tables_add_span(&scan->tables, slice.name, slice.category);
 		fxt_marks_add(&s->marks, &slice);

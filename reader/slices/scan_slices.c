@@ -36,7 +36,7 @@ void fxt_scan_put_slice(struct fxt_scanner *s, const struct fxt_slice *slice)
 		s->block->is_careful = true;
 		return;
 	}
-	s->has_calls |= slice->is_call;
+	s->scan->has_calls |= slice->is_call;
 	fxt_scan_on_moment(s->scan, slice->start);
 	fxt_scan_on_moment(s->scan, slice->end);
 	fxt_scan_on_record_in_block(s->block, slice->start, slice->end);
@@ -172,7 +172,7 @@ size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t
 	s->scan->tables.provider->has_slices = true;
 	uint32_t category = fxt_provider_string(provider, fxt_field(bits, 32, 15));
 
-	s->has_calls |= fxt_scan_is_call(s->scan, category);
+	s->scan->has_calls |= fxt_scan_is_call(s->scan, category);
 	if (category == s->scan->tracer_category)
 		scan_on_waits(s, words, at, offset);
 	if (fxt_scan_is_span(s->scan, category))

@@ -25,7 +25,6 @@ struct fxt_scanner {
 	struct fxt_scan_thread *threads;
 	size_t thread_count;
 	struct fxt_marks marks;
-	bool has_calls;
 	uint64_t first_switch, last_switch; /* context switches */
 	size_t block_room, range_room;
 	struct fxt_scan_block *block; /* being read */

@@ -5,6 +5,7 @@
 #include "instrumenting.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define COMPILERS "CC=fxt-cc CXX=fxt-c++"
@@ -28,4 +29,19 @@ const char *fxt_instrumenting_commands(void)
 		if (access(build_systems[i].file, F_OK) == 0)
 			return build_systems[i].commands;
 	return "fxt-cc -O2 -g prog.c -o prog";
+}
+
+struct fxt_no_calls_text fxt_no_calls(bool has_earlier_waits)
+{
+	struct fxt_no_calls_text said;
+
+	if (has_earlier_waits)
+		return (struct fxt_no_calls_text){
+		        "no calls are in the trace: nothing that is recorded was called meanwhile; fxt "
+		        "threads and "
+		        "fxt last show what threads have waited for since before the attach"};
+	snprintf(said.text, sizeof(said.text),
+	        "no calls are in the trace: is the program compiled with " FXT_INSTRUMENTING "? %s",
+	        fxt_instrumenting_commands());
+	return said;
 }

@@ -214,6 +214,11 @@ begin_hanging()
 	grep -E '^3 .* run_reader \(inherited\)' last
 	# They are no calls: the program made none meanwhile.
 	fxt info trace.fxt | grep -x '0 calls'
+	none='no calls are in the trace: nothing that is recorded was called meanwhile; fxt threads and fxt last'
+	none+=' show what threads have waited for since before the attach'
+	fxt report trace.fxt | grep -xF "$none"
+	says 2 "fxt: trace.fxt: no function is called 'nobody'; $none" fxt why nobody
+	says 2 "fxt: trace.fxt: no call of 'run_reader' is in the chosen part; $none" fxt why run_reader
 	grep -F "(4 threads waited since before the attach: fxt threads trace.fxt)" err
 	fails grep 'no calls' err
 	end
