@@ -45,16 +45,9 @@ static void rows_on_slice(struct fxt_sql_rows *rows, const struct fxt_view *view
 		details.is_abandoned = argument.value.word;
 	if (rows->kind == FXT_SQL_LOSSES &&
 	        rows_find_argument(t, view, "records", FXT_ARGUMENT_UINT64, &argument))
-		details.number = argument.value.word;
-	if (rows->kind == FXT_SQL_WAITS) {
-		details.has_object = rows_find_argument(t, view, "object", FXT_ARGUMENT_POINTER, &argument);
-		details.has_descriptor = !details.has_object &&
-		                         rows_find_argument(t, view, "fd", FXT_ARGUMENT_INT32, &argument);
-		if (details.has_object || details.has_descriptor)
-			details.number = argument.value.word;
-		if (rows_find_argument(t, view, "symbol", FXT_ARGUMENT_STRING, &argument))
-			details.label = fxt_sql_string(rows->trace, t, argument.value.string);
-	}
+		details.lost = argument.value.word;
+	if (rows->kind == FXT_SQL_WAITS)
+		details.awaited = fxt_sql_awaited(rows->trace, t, view, offset);
 	if (rows->needs & FXT_SQL_NEEDS_ARGUMENTS)
 		details.arguments = rows_arguments(t, view);
 	fxt_make_room(rows->pending, rows->pending_count, rows->pending_room);

@@ -11,10 +11,10 @@
  * the time the record is read until the slice is left. */
 struct fxt_sql_details {
 	uint64_t offset; /* the record's */
-	uint64_t number;
-	uint32_t label;
-	bool is_abandoned, has_object, has_descriptor;
+	uint64_t lost;   /* records */
+	bool is_abandoned;
 	char *arguments;
+	struct fxt_sql_awaited awaited;
 };
 
 struct fxt_sql_rows {

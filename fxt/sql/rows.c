@@ -44,13 +44,19 @@ static void rows_add_slice(struct fxt_sql_rows *rows, const struct fxt_slice *sl
 		row.calls = frame->calls;
 	}
 	if (details) {
-		row.number = details->number;
-		row.label = details->label;
+		row.number = details->lost;
 		row.is_abandoned = details->is_abandoned;
-		row.has_object = details->has_object;
-		row.has_descriptor = details->has_descriptor;
 		row.arguments = details->arguments;
 		details->arguments = NULL;
+	}
+	if (rows->kind == FXT_SQL_WAITS) {
+		const struct fxt_sql_awaited awaited =
+		        details ? details->awaited : fxt_sql_begun(rows->trace, slice->offset);
+
+		row.number = awaited.number;
+		row.label = awaited.symbol;
+		row.has_object = awaited.has_object;
+		row.has_descriptor = awaited.has_descriptor;
 	}
 	fxt_sql_rows_set_caller(rows, &row, parent);
 	if (rows->constraints.caller == 0 || rows->constraints.caller == row.caller)

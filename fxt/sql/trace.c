@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include "reader/trace/text.h"
+#include "writer/shared/search.h"
 
 /* True if slices of this name are no waits: they have no length, and only carry an end of
  * an arrow (agent/interpose/sync.c, agent/interpose/pthreads.c). */
@@ -44,11 +45,80 @@ static void trace_find_processes(struct fxt_sql_trace *trace)
 	}
 }
 
+/* ---- what waits are for ---- */
+
+struct fxt_sql_awaited fxt_sql_awaited(
+        struct fxt_sql_trace *trace, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_sql_awaited awaited = {.offset = offset};
+	struct fxt_argument object, symbol;
+
+	awaited.has_object =
+	        fxt_tables_argument(t, view, "object", &object) && object.type == FXT_ARGUMENT_POINTER;
+	awaited.has_descriptor = !awaited.has_object && fxt_tables_argument(t, view, "fd", &object) &&
+	                         object.type == FXT_ARGUMENT_INT32;
+	if (awaited.has_object || awaited.has_descriptor)
+		awaited.number = object.value.word;
+	if (fxt_tables_argument(t, view, "symbol", &symbol) && symbol.type == FXT_ARGUMENT_STRING)
+		awaited.symbol = fxt_sql_string(trace, t, symbol.value.string);
+	return awaited;
+}
+
+struct fxt_sql_awaited fxt_sql_begun(const struct fxt_sql_trace *trace, uint64_t offset)
+{
+	uint64_t at = partition_point(i, trace->begun.count,
+	        ((const struct fxt_sql_awaited *)fxt_spill_item(&trace->begun, i))->offset < offset);
+	const struct fxt_sql_awaited *found =
+	        at < trace->begun.count ? fxt_spill_item(&trace->begun, at) : NULL;
+
+	return found && found->offset == offset ? *found : (struct fxt_sql_awaited){0};
+}
+
+static void trace_hear_begin(void *state)
+{
+	struct fxt_sql_trace *trace = state;
+
+	fxt_spill_clear(&trace->begun);
+}
+
+static void trace_hear_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_sql_trace *trace = state;
+
+	if (view->type != FXT_RECORD_EVENT || view->event.type != FXT_EVENT_DURATION_BEGIN ||
+	        fxt_tables_string(t, view->event.category) != trace->scan.sync_category)
+		return;
+	struct fxt_sql_awaited awaited = fxt_sql_awaited(trace, t, view, offset);
+
+	if (awaited.has_object || awaited.has_descriptor)
+		fxt_spill_add(&trace->begun, &awaited);
+}
+
+static int trace_by_offset(const void *left, const void *right)
+{
+	const struct fxt_sql_awaited *a = left, *b = right;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static void trace_scan(
+        struct fxt_sql_trace *trace, const struct fxt_source *source, const struct fxt_scan_sizes *sizes)
+{
+	const struct fxt_scan_listener listener = {trace_hear_begin, trace_hear_record, trace};
+
+	fxt_spill_init(&trace->begun, sizeof(struct fxt_sql_awaited), FXT_SPILL_MEMORY_BYTES);
+	fxt_scan_listened(&trace->scan, source, sizes, &listener);
+	fxt_spill_sort(&trace->begun, trace_by_offset);
+	fxt_spill_begin_items(&trace->begun);
+}
+
+/* ---- the trace ---- */
+
 void fxt_sql_trace_open(struct fxt_sql_trace *trace, const char *name, const struct fxt_source *source,
         const struct fxt_scan_sizes *sizes)
 {
 	*trace = (struct fxt_sql_trace){.name = name};
-	fxt_scan(&trace->scan, source, sizes);
+	trace_scan(trace, source, sizes);
 	const struct fxt_tables *t = &trace->scan.tables;
 
 	fxt_tables_view(&trace->view, t);
@@ -77,6 +147,7 @@ void fxt_sql_trace_close(struct fxt_sql_trace *trace)
 	free(trace->threads_of);
 	fxt_tables_free(&trace->view);
 	fxt_tables_free(&trace->texts);
+	fxt_spill_free(&trace->begun);
 	fxt_scan_free(&trace->scan);
 }
 

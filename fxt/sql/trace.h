@@ -9,6 +9,14 @@
 #include <signal.h>
 #include "reader/slices/walk.h"
 
+/* What a wait is for. */
+struct fxt_sql_awaited {
+	uint64_t offset; /* of the wait's record */
+	uint64_t number; /* an address, or a descriptor */
+	uint32_t symbol; /* id of a string; FXT_NOTHING: it has none */
+	bool has_object, has_descriptor;
+};
+
 struct fxt_sql_trace {
 	const char *name; /* of the file */
 	struct fxt_scan scan;
@@ -18,7 +26,9 @@ struct fxt_sql_trace {
 	uint32_t *thread_names, *process_names; /* by thread: ids of strings */
 	/* by string: slices of category "sync" with this name are no waits */
 	bool *is_mark;
-	uint64_t *processes; /* koids, ascending */
+	struct fxt_spill begun; /* struct fxt_sql_awaited, by offset: of waits with a begin of
+	                           their own, whose records the walk passes at another time */
+	uint64_t *processes;    /* koids, ascending */
 	size_t process_count;
 	uint32_t *process_of;                 /* by thread: its place in `processes` */
 	uint32_t *threads_of;                 /* by place in `processes`: its number of
@@ -44,6 +54,13 @@ void fxt_sql_trace_close(struct fxt_sql_trace *trace);
  * text of an id. */
 uint32_t fxt_sql_string(struct fxt_sql_trace *trace, struct fxt_tables *t, struct fxt_string string);
 struct fxt_span fxt_sql_text(const struct fxt_sql_trace *trace, uint32_t string);
+
+/* What a wait is for, by its record, with `t` in the state of the record's place. */
+struct fxt_sql_awaited fxt_sql_awaited(
+        struct fxt_sql_trace *trace, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset);
+
+/* The same for the wait with a begin of its own at this offset; all zeros: it is none. */
+struct fxt_sql_awaited fxt_sql_begun(const struct fxt_sql_trace *trace, uint64_t offset);
 
 /* Converts a time, or a duration, to SQL's nanoseconds. */
 static inline int64_t fxt_sql_time(const struct fxt_sql_trace *trace, uint64_t time)

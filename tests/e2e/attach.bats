@@ -212,6 +212,8 @@ begin_hanging()
 	grep -F " read: waiting for fd $fd ($pipe), since before the attach" last
 	grep -E '^1 .* fetch \(inherited\)' last
 	grep -E '^3 .* run_reader \(inherited\)' last
+	fxt sql --csv "select fd, object from waits where is_open and tid in ($reader, $locker)" trace.fxt >open
+	sed -n 's/^rows,//p' open | tr -d '"' | sort | diff - <(printf '%s\n' ",$mutex" "$fd,")
 	# They are no calls: the program made none meanwhile.
 	fxt info trace.fxt | grep -x '0 calls'
 	none='no calls are in the trace: nothing that is recorded was called meanwhile; fxt threads and fxt last'

@@ -30,6 +30,9 @@ judge()
 	for lock in $(grep -P '\t' out | cut -f 2 | grep -v join); do
 		grep "^0  .*: waiting for $lock\b" last
 	done
+	fxt sql --csv "select distinct tid, symbol from waits where is_open and symbol is not null" held.fxt |
+		sed -n 's/^rows,//p' | tr -d '"' | sort >open
+	grep -P '\t' out | grep -v join | cut -f 1,2 | tr '\t' , | sort | diff - open
 	grep -P '\t' out >expected
 	python3 - "$1" <<-'END' || { cat expected locks last.json; return 1; }
 		import json, re, sys
