@@ -158,13 +158,14 @@ void fxt_describe_keeper(
 	}
 }
 
-static void describe_file(FILE *out, const struct fxt_scan *scan, uint32_t file)
+/* Prints the descriptor's file, or several descriptors with their files. */
+static void describe_file(FILE *out, const struct fxt_scan *scan, uint64_t object, uint32_t file)
 {
 	if (file == FXT_NOTHING)
 		return;
-	fputs(" (", out);
+	fputs(object ? " (" : "", out);
 	describe_name(out, scan, file);
-	fputc(')', out);
+	fputs(object ? ")" : "", out);
 }
 
 void fxt_describe_awaited(
@@ -175,10 +176,10 @@ void fxt_describe_awaited(
 	if (thread) {
 		fputs("the end of ", out);
 		fxt_describe_koid(out, scan, thread);
-	} else {
+	} else if (wait->object) {
 		fxt_describe_object(out, scan, wait->kind, wait->symbol, wait->object, wait->life);
 	}
-	describe_file(out, scan, wait->file);
+	describe_file(out, scan, wait->object, wait->file);
 }
 
 void fxt_describe_object(FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol,
@@ -274,11 +275,11 @@ static void describe_wait(
 	        part->wait_kind == FXT_WAIT_EVENT) {
 		fputs("in ", out);
 		describe_name(out, scan, part->name);
-		fputs(part->object ? " of " : "", out);
+		fputs(part->object || part->file != FXT_NOTHING ? " of " : "", out);
 		if (part->object)
 			fxt_describe_object(
 			        out, scan, part->wait_kind, part->symbol, part->object, part->life);
-		describe_file(out, scan, part->file);
+		describe_file(out, scan, part->object, part->file);
 		return;
 	}
 	fputs("for ", out);

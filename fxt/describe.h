@@ -52,7 +52,7 @@ void fxt_describe_keeper(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait);
 
 /* Prints what a wait is for: its object as below, if need be with its file, as "fd 5
- * (pipe:[4026])"; or "the end of thread 17". */
+ * (pipe:[4026])"; or several of them, or "the end of thread 17". */
 void fxt_describe_awaited(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait);
 

@@ -227,12 +227,13 @@ static void last_print_open(const struct last *last, const struct fxt_slice *sli
 	fwrite(text.data, 1, text.bytes, name.out);
 	uint64_t keeper = of.object ? fxt_waits_keeper(&last->details->waits, &of) : 0;
 
-	if (of.object) {
+	if (of.object || of.file != FXT_NOTHING) {
 		fputs(": waiting for ", name.out);
 		fxt_describe_awaited(name.out, last->scan, &last->details->waits, &of);
 		fxt_describe_keeper(name.out, last->scan, &last->details->waits, &of);
-		fxt_describe_object(object.out, last->scan, of.kind, of.symbol, of.object, of.life);
 	}
+	if (of.object)
+		fxt_describe_object(object.out, last->scan, of.kind, of.symbol, of.object, of.life);
 	fputs(of.is_earlier ? ", since before the attach" : "", name.out);
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);

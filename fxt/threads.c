@@ -180,7 +180,7 @@ static void threads_print_earlier_wait(
 	fxt_describe_begin(&path);
 	fxt_describe_thread(thread.out, scan, wait->thread, false);
 	fprintf(what.out, "in %.*s", (int)name.bytes, name.data);
-	if (wait->object) {
+	if (wait->object || wait->file != FXT_NOTHING) {
 		fputs(" of ", what.out);
 		fxt_describe_awaited(what.out, scan, waits, wait);
 		fxt_describe_keeper(what.out, scan, waits, wait);

@@ -79,8 +79,7 @@ static void earlier_begin(struct fxt_earlier_wait *one, const struct fxt_provide
 
 	if (fxt_proc_status(one->waiting.tid, "Name", name, sizeof(name)))
 		snprintf(one->name, sizeof(one->name), "%s", name);
-	if (one->sample.fd >= 0)
-		fxt_sched_blocked_find_file(&one->sample, thread, line);
+	fxt_sched_blocked_find_file(&one->sample, thread, line);
 	one->sample.process = p->process_koid;
 	one->sample.thread = fxt_thread_koid(thread->tid, 1);
 	one->begin = one->sample.ticks = fxt_clock_ticks(p->clock);

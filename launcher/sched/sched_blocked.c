@@ -5,191 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "reader/time/timeline.h"
+#include "reader/trace/index.h"
+#include "sched_set.h"
 #include "sched_socket.h"
 #include "writer/engine/waits.h"
 #include "writer/format/encode.h"
 #include "writer/format/escape.h"
 
-enum { RECORD_WORDS = 40 };
-
-/* ---- system calls ---- */
-
-enum { OTHER, DESCRIPTOR, ADDRESS }; /* the first argument */
-
-static const struct {
-	const char *name;
-	int first;
-} blocked_calls[] = {
-#define CALL(name, first) [SYS_##name] = {#name, first}
-        CALL(read, DESCRIPTOR),
-        CALL(readv, DESCRIPTOR),
-        CALL(pread64, DESCRIPTOR),
-        CALL(preadv, DESCRIPTOR),
-        CALL(preadv2, DESCRIPTOR),
-        CALL(write, DESCRIPTOR),
-        CALL(writev, DESCRIPTOR),
-        CALL(pwrite64, DESCRIPTOR),
-        CALL(pwritev, DESCRIPTOR),
-        CALL(pwritev2, DESCRIPTOR),
-        CALL(recvfrom, DESCRIPTOR),
-        CALL(recvmsg, DESCRIPTOR),
-        CALL(recvmmsg, DESCRIPTOR),
-        CALL(sendto, DESCRIPTOR),
-        CALL(sendmsg, DESCRIPTOR),
-        CALL(sendmmsg, DESCRIPTOR),
-        CALL(accept, DESCRIPTOR),
-        CALL(accept4, DESCRIPTOR),
-        CALL(connect, DESCRIPTOR),
-        CALL(sendfile, DESCRIPTOR),
-        CALL(splice, DESCRIPTOR),
-        CALL(tee, DESCRIPTOR),
-        CALL(vmsplice, DESCRIPTOR),
-        CALL(copy_file_range, DESCRIPTOR),
-        CALL(fsync, DESCRIPTOR),
-        CALL(fdatasync, DESCRIPTOR),
-        CALL(sync_file_range, DESCRIPTOR),
-        CALL(syncfs, DESCRIPTOR),
-        CALL(fallocate, DESCRIPTOR),
-        CALL(ftruncate, DESCRIPTOR),
-        CALL(flock, DESCRIPTOR),
-        CALL(fcntl, DESCRIPTOR),
-        CALL(ioctl, DESCRIPTOR),
-        CALL(close, DESCRIPTOR),
-        CALL(fchmod, DESCRIPTOR),
-        CALL(fchown, DESCRIPTOR),
-        CALL(fstatfs, DESCRIPTOR),
-        CALL(shutdown, DESCRIPTOR),
-        CALL(dup, DESCRIPTOR),
-        CALL(dup3, DESCRIPTOR),
-        CALL(getsockopt, DESCRIPTOR),
-        CALL(setsockopt, DESCRIPTOR),
-        CALL(bind, DESCRIPTOR),
-        CALL(listen, DESCRIPTOR),
-        CALL(fadvise64, DESCRIPTOR),
-        CALL(readahead, DESCRIPTOR),
-        CALL(fstat, DESCRIPTOR),
-        CALL(getdents64, DESCRIPTOR),
-        CALL(epoll_pwait, DESCRIPTOR),
-        CALL(mq_timedreceive, DESCRIPTOR),
-        CALL(mq_timedsend, DESCRIPTOR),
-        CALL(futex, ADDRESS),
-        CALL(ppoll, OTHER),
-        CALL(pselect6, OTHER),
-        CALL(nanosleep, OTHER),
-        CALL(clock_nanosleep, OTHER),
-        CALL(restart_syscall, OTHER),
-        CALL(rt_sigtimedwait, OTHER),
-        CALL(rt_sigsuspend, OTHER),
-        CALL(wait4, OTHER),
-        CALL(waitid, OTHER),
-        CALL(msgrcv, OTHER),
-        CALL(msgsnd, OTHER),
-        CALL(semop, OTHER),
-        CALL(semtimedop, OTHER),
-        CALL(io_getevents, OTHER),
-        CALL(openat, OTHER),
-        CALL(unlinkat, OTHER),
-        CALL(renameat2, OTHER),
-        CALL(mkdirat, OTHER),
-        CALL(linkat, OTHER),
-        CALL(symlinkat, OTHER),
-        CALL(mknodat, OTHER),
-        CALL(fchmodat, OTHER),
-        CALL(fchownat, OTHER),
-        CALL(utimensat, OTHER),
-        CALL(truncate, OTHER),
-        CALL(statfs, OTHER),
-        CALL(chdir, OTHER),
-        CALL(mount, OTHER),
-        CALL(umount2, OTHER),
-        CALL(pipe2, OTHER),
-        CALL(socket, OTHER),
-        CALL(socketpair, OTHER),
-        CALL(kill, OTHER),
-        CALL(tgkill, OTHER),
-        CALL(prctl, OTHER),
-        CALL(unshare, OTHER),
-        CALL(setns, OTHER),
-        CALL(io_submit, OTHER),
-        CALL(faccessat, OTHER),
-        CALL(readlinkat, OTHER),
-        CALL(statx, OTHER),
-        CALL(execve, OTHER),
-        CALL(clone, OTHER),
-        CALL(mmap, OTHER),
-        CALL(munmap, OTHER),
-        CALL(mprotect, OTHER),
-        CALL(mremap, OTHER),
-        CALL(madvise, OTHER),
-        CALL(msync, OTHER),
-        CALL(sync, OTHER),
-        CALL(brk, OTHER),
-        CALL(mlock, OTHER),
-        CALL(munlock, OTHER),
-        CALL(shmat, OTHER),
-        CALL(shmdt, OTHER),
-        CALL(process_vm_readv, OTHER),
-        CALL(process_vm_writev, OTHER),
-        CALL(membarrier, OTHER),
-        CALL(ptrace, OTHER),
-        CALL(getrandom, OTHER),
-        CALL(sched_yield, OTHER),
-        CALL(exit, OTHER),
-        CALL(exit_group, OTHER),
-#ifdef SYS_clone3
-        CALL(clone3, OTHER),
-#endif
-#ifdef SYS_faccessat2
-        CALL(faccessat2, OTHER),
-#endif
-#ifdef SYS_io_uring_enter
-        CALL(io_uring_enter, DESCRIPTOR),
-#endif
-#ifdef SYS_epoll_pwait2
-        CALL(epoll_pwait2, DESCRIPTOR),
-#endif
-#ifdef SYS_futex_waitv
-        CALL(futex_waitv, OTHER),
-#endif
-#ifdef SYS_newfstatat
-        CALL(newfstatat, OTHER),
-#endif
-#ifdef SYS_open /* and others that newer machines do not have */
-        CALL(open, OTHER),
-        CALL(stat, OTHER),
-        CALL(lstat, OTHER),
-        CALL(access, OTHER),
-        CALL(unlink, OTHER),
-        CALL(rename, OTHER),
-        CALL(mkdir, OTHER),
-        CALL(rmdir, OTHER),
-        CALL(link, OTHER),
-        CALL(symlink, OTHER),
-        CALL(chmod, OTHER),
-        CALL(chown, OTHER),
-        CALL(lchown, OTHER),
-        CALL(creat, OTHER),
-        CALL(getdents, DESCRIPTOR),
-        CALL(utime, OTHER),
-        CALL(utimes, OTHER),
-        CALL(mknod, OTHER),
-        CALL(dup2, DESCRIPTOR),
-        CALL(pipe, OTHER),
-        CALL(readlink, OTHER),
-        CALL(poll, OTHER),
-        CALL(select, OTHER),
-        CALL(pause, OTHER),
-        CALL(fork, OTHER),
-        CALL(vfork, OTHER),
-        CALL(epoll_wait, DESCRIPTOR),
-#endif
-#undef CALL
-};
-enum { BLOCKED_CALLS = sizeof(blocked_calls) / sizeof(*blocked_calls) };
+enum { RECORD_WORDS = 80 };
 
 /* ---- noting ---- */
 
@@ -268,15 +94,18 @@ bool fxt_sched_blocked_take_line(struct fxt_blocked_sample *sample, const char *
 
 	if (sscanf(line, "%ld %lx", &number, &first) < 1 || number < 0)
 		return false;
-	if (number >= BLOCKED_CALLS || !blocked_calls[number].name) {
+	const struct fxt_sched_call *call = fxt_sched_call(number);
+
+	if (!call) {
 		snprintf(unnamed, sizeof(unnamed), "%ld", number);
 		blocked_set_call(sample, unnamed);
 		return true;
 	}
-	blocked_set_call(sample, blocked_calls[number].name);
-	if (blocked_calls[number].first == DESCRIPTOR)
+	blocked_set_call(sample, call->name);
+	sample->subject = call->subject;
+	if (call->subject == FXT_CALL_OF_DESCRIPTOR)
 		sample->fd = (int32_t)first;
-	if (blocked_calls[number].first == ADDRESS)
+	if (call->subject == FXT_CALL_OF_ADDRESS)
 		sample->address = first;
 	return true;
 }
@@ -294,10 +123,10 @@ static bool blocked_read_file(struct fxt_blocked_sample *sample, const struct fx
 	target[bytes] = '\0';
 	sscanf(target, "socket:[%" SCNu64 "]", &sample->socket);
 	/* The end of a path says more than its beginning. */
-	size_t left_out = (size_t)bytes > sizeof(sample->file) ? (size_t)bytes - sizeof(sample->file) : 0;
+	size_t left_out = bytes > FXT_BLOCKED_FILE_BYTES ? (size_t)bytes - FXT_BLOCKED_FILE_BYTES : 0;
 
-	sample->file_bytes = (uint8_t)fxt_escape(
-	        sample->file, sizeof(sample->file), target + left_out, (size_t)bytes - left_out);
+	sample->file_bytes = (uint16_t)fxt_escape(
+	        sample->file, FXT_BLOCKED_FILE_BYTES, target + left_out, (size_t)bytes - left_out);
 	return true;
 }
 
@@ -308,19 +137,80 @@ static void blocked_name_socket(struct fxt_blocked_sample *sample, uint32_t pid)
 
 	if (sample->socket && fxt_sched_socket_name(pid, sample->socket, name, sizeof(name)))
 		sample->file_bytes =
-		        (uint8_t)fxt_escape(sample->file, sizeof(sample->file), name, strlen(name));
+		        (uint16_t)fxt_escape(sample->file, FXT_BLOCKED_FILE_BYTES, name, strlen(name));
 }
+
+/* ---- several descriptors ---- */
+
+struct blocked_set {
+	struct fxt_sched_set set;
+	struct fxt_blocked_sample shown[FXT_SET_SHOWN]; /* what each of the first ones is */
+	uint32_t count;
+};
+
+/* Reads the names of the files that the call in the line waits for. False: for none. */
+static bool blocked_read_set(struct blocked_set *of, const struct fxt_blocked_thread *thread,
+        enum fxt_sched_subject subject, const char *line)
+{
+	if (!fxt_sched_set_read(&of->set, thread->pid, subject, line))
+		return false;
+	of->count = of->set.count < FXT_SET_SHOWN ? of->set.count : FXT_SET_SHOWN;
+	for (uint32_t i = 0; i < of->count; i++) {
+		of->shown[i] = (struct fxt_blocked_sample){.fd = of->set.fds[i]};
+		blocked_read_file(&of->shown[i], thread);
+	}
+	return true;
+}
+
+static void blocked_name_sockets(struct blocked_set *of, uint32_t pid)
+{
+	for (uint32_t i = 0; i < of->count; i++)
+		blocked_name_socket(&of->shown[i], pid);
+}
+
+/* Makes the text of the sample: fd 3 (pipe:[123]), fd 5 (/dev/tty), fd 7 and 4 more. */
+static void blocked_take_set(struct fxt_blocked_sample *sample, const struct blocked_set *of)
+{
+	uint32_t others = of->set.count - of->count;
+	char text[FXT_BLOCKED_TEXT_BYTES + 1];
+	int bytes = 0;
+
+	for (uint32_t i = 0; i < of->count; i++) {
+		const struct fxt_blocked_sample *one = &of->shown[i];
+		bool is_last = i > 0 && i + 1 == of->count && others == 0 && !of->set.has_more;
+
+		bytes += sprintf(text + bytes, "%sfd %d", is_last ? " and " : i > 0 ? ", " : "", one->fd);
+		if (one->file_bytes)
+			bytes += sprintf(text + bytes, " (%.*s)", one->file_bytes, one->file);
+	}
+	if (of->set.has_more)
+		bytes += sprintf(text + bytes, " and %u or more others", others);
+	else if (others > 0)
+		bytes += sprintf(text + bytes, " and %u more", others);
+	sample->file_bytes = (uint16_t)bytes;
+	memcpy(sample->file, text, (size_t)bytes);
+}
+
+/* ---- samples ---- */
 
 void fxt_sched_blocked_find_file(
         struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread, const char *line)
 {
 	char again[FXT_BLOCKED_LINE_BYTES];
 
-	if (blocked_read_file(sample, thread) &&
-	        (!blocked_read(thread, "syscall", again) || strcmp(line, again) != 0))
+	struct blocked_set of = {0};
+
+	if (sample->fd < 0 ? !blocked_read_set(&of, thread, sample->subject, line)
+	                   : !blocked_read_file(sample, thread))
+		return;
+	if (!blocked_read(thread, "syscall", again) || strcmp(line, again) != 0) {
 		sample->file_bytes = 0;
-	if (sample->file_bytes)
+	} else if (of.count > 0) {
+		blocked_name_sockets(&of, thread->pid);
+		blocked_take_set(sample, &of);
+	} else {
 		blocked_name_socket(sample, thread->pid);
+	}
 }
 
 /* Outside of a system call the thread waits for the memory that it touched, or is
@@ -376,43 +266,85 @@ static bool blocked_is_same_file(const struct fxt_blocked_sample *a, const struc
 {
 	if (a->process != b->process || a->fd != b->fd || a->socket != b->socket)
 		return false;
+	if (a->fd < 0)
+		return a->thread == b->thread;
 	return a->socket || (a->file_bytes == b->file_bytes && memcmp(a->file, b->file, a->file_bytes) == 0);
+}
+
+/* The latest sample that names the same file, or the same files; NULL: there is none. */
+static struct fxt_blocked_sample *blocked_latest(
+        struct fxt_sched_blocked *b, const struct fxt_blocked_sample *sample, uint64_t number)
+{
+	struct fxt_blocked_sample *latest = number > b->begin ? blocked_sample(b, number - 1) : NULL;
+
+	return latest && blocked_is_same_file(latest, sample) ? latest : NULL;
 }
 
 static void blocked_add_file(struct fxt_sched_blocked *b, struct fxt_blocked_sample *sample, uint32_t pid)
 {
 	uint64_t hash = sample->process * 31 + (uint32_t)sample->fd;
 	uint64_t *number = &b->files[hash % FXT_BLOCKED_FILES];
+	struct fxt_blocked_sample *latest = blocked_latest(b, sample, *number);
 
-	if (*number > b->begin) {
-		struct fxt_blocked_sample *latest = blocked_sample(b, *number - 1);
-
-		if (blocked_is_same_file(latest, sample)) {
-			latest->latest = sample->ticks;
-			return;
-		}
+	if (latest) {
+		latest->latest = sample->ticks;
+		return;
 	}
 	blocked_name_socket(sample, pid);
 	if (blocked_add(b, sample))
 		*number = b->end;
 }
 
-/* Asks for the descriptor's file only: the thread is in a recorded wait, whose record has the
- * rest. */
+/* Each sample counts: between two that say the same, the thread may have waited for others. Only
+ * the names of sockets, which are many files to read, are taken from the one before. */
+static void blocked_add_set(
+        struct fxt_sched_blocked *b, struct fxt_blocked_sample *sample, struct blocked_set *of, uint32_t pid)
+{
+	uint64_t *number = &b->files[(sample->thread * 31 - 1) % FXT_BLOCKED_FILES];
+
+	blocked_take_set(sample, of);
+	sample->socket =
+	        (uint64_t)sample->file_bytes << 32 | fxt_hash_bytes(sample->file, sample->file_bytes);
+	const struct fxt_blocked_sample *latest = blocked_latest(b, sample, *number);
+
+	if (latest) {
+		sample->file_bytes = latest->file_bytes;
+		memcpy(sample->file, latest->file, latest->file_bytes);
+	} else {
+		blocked_name_sockets(of, pid);
+		blocked_take_set(sample, of);
+	}
+	if (blocked_add(b, sample))
+		*number = b->end;
+}
+
+/* Asks for the files of the descriptors only: the thread is in a recorded wait, whose record has
+ * the rest. */
 static void blocked_ask_for_file(struct fxt_sched_blocked *b, const struct fxt_blocked_thread *thread,
         const struct fxt_sched_process *process, uint32_t own_tid, const struct fxt_frame *wait,
         enum fxt_clock_kind clock)
 {
 	struct fxt_blocked_sample sample = {
 	        .process = process->koid, .thread = thread->koid, .fd = fxt_wait_descriptor(wait->function)};
+	struct fxt_blocked_sample asked = {0};
+	bool has_several = fxt_wait_has_several(wait->function);
+	char line[FXT_BLOCKED_LINE_BYTES];
+	struct blocked_set of;
 
-	if (sample.fd < 0 || !blocked_read_file(&sample, thread))
+	if (has_several ? !fxt_sched_blocked_read(thread, line) ||
+	                          !fxt_sched_blocked_take_line(&asked, line) ||
+	                          !blocked_read_set(&of, thread, asked.subject, line)
+	                : sample.fd < 0 || !blocked_read_file(&sample, thread))
 		return;
 	sample.ticks = fxt_clock_ticks(clock);
 	const struct fxt_frame now = blocked_wait(process, own_tid);
 
 	/* Otherwise the descriptor may be of another file now. */
-	if (now.function == wait->function && now.start == wait->start)
+	if (now.function != wait->function || now.start != wait->start)
+		return;
+	if (has_several)
+		blocked_add_set(b, &sample, &of, thread->pid);
+	else
 		blocked_add_file(b, &sample, thread->pid);
 }
 
@@ -432,8 +364,7 @@ static void blocked_ask(struct fxt_sched_blocked *b, const struct fxt_blocked_th
 	} else if (!fxt_sched_blocked_take_line(&sample, line)) {
 		return;
 	}
-	if (sample.fd >= 0)
-		fxt_sched_blocked_find_file(&sample, thread, line);
+	fxt_sched_blocked_find_file(&sample, thread, line);
 	sample.ticks = fxt_clock_ticks(clock);
 	blocked_add(b, &sample);
 }

@@ -7,13 +7,13 @@
  *   a millisecond later            fxt_sched_blocked_look()     its shadow stack has a recorded wait?
  *                                                               if not: /proc/PID/task/TID/syscall
  *
- * The answer is a sample: the system call, and its descriptor's file or its futex's address.
- * A reader takes the whole stretch off the CPU for explained if a sample lies in it. Waits
- * of less than a millisecond, or of less than the time between two looks, have none.
+ * The answer is a sample: the system call, and the files of its descriptors or its futex's
+ * address. A reader takes the whole stretch off the CPU for explained if a sample lies in it.
+ * Waits of less than a millisecond, or of less than the time between two looks, have none.
  *
- * The record of a wait has all except the descriptor's file, so only that is read. One sample
- * stands for consecutive ones that name the same file; it has the times of the first and of
- * the last.
+ * The record of a wait has all except the file of its descriptor, or its descriptors if they
+ * are several (sched_set.h), so only that is read. One sample stands for consecutive ones that
+ * name the same file of a descriptor; it has the times of the first and of the last.
  *
  * The kernel answers a parent and the same user. If it refuses, there are no samples, and
  * nothing is reported.
@@ -26,13 +26,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "launcher/manager/archive.h"
+#include "sched_calls.h"
 #include "sched_registry.h"
 
 enum {
 	FXT_BLOCKED_THREADS = 256,     /* noted at the same time; others have no sample */
-	FXT_BLOCKED_SAMPLES = 1 << 13, /* kept in memory: 1.3 MB */
+	FXT_BLOCKED_SAMPLES = 1 << 13, /* kept in memory: 4 MB at most */
 	FXT_BLOCKED_CALL_BYTES = 32,
-	FXT_BLOCKED_FILE_BYTES = 96,
+	FXT_BLOCKED_FILE_BYTES = 96,  /* of one descriptor */
+	FXT_BLOCKED_TEXT_BYTES = 383, /* of FXT_SET_SHOWN descriptors with their files */
 	FXT_BLOCKED_LINE_BYTES = 256,
 	FXT_BLOCKED_FILES = 512, /* descriptors whose latest sample is found again */
 };
@@ -48,12 +50,15 @@ struct fxt_blocked_sample {
 	uint64_t latest;          /* ticks of the last one that says the same; 0: there is none */
 	uint64_t process, thread; /* koids */
 	uint64_t address;         /* of a futex; 0: none */
-	uint64_t socket;          /* the inode of the file, if that is a socket; 0: it is none */
-	int32_t fd;               /* -1: none */
-	uint8_t call_bytes;       /* 0: of a recorded wait, whose record has the call */
-	uint8_t file_bytes;
+	/* the inode of the file, if that is a socket; of several descriptors a hash of their
+	 * links; 0: neither */
+	uint64_t socket;
+	int32_t fd; /* -1: none, or several, which are in `file` */
+	enum fxt_sched_subject subject;
+	uint8_t call_bytes; /* 0: of a recorded wait, whose record has the call */
+	uint16_t file_bytes;
 	char call[FXT_BLOCKED_CALL_BYTES];
-	char file[FXT_BLOCKED_FILE_BYTES];
+	char file[FXT_BLOCKED_TEXT_BYTES];
 };
 
 struct fxt_sched_blocked {
@@ -74,8 +79,8 @@ bool fxt_sched_blocked_read(const struct fxt_blocked_thread *thread, char line[F
  * the thread is in none. */
 bool fxt_sched_blocked_take_line(struct fxt_blocked_sample *sample, const char *line);
 
-/* Notes the file of the descriptor, if the thread is still in the same call: otherwise the
- * descriptor may be of another file now. */
+/* Notes the file of the descriptor, or of several, if the thread is still in the same call:
+ * otherwise a descriptor may be of another file now. */
 void fxt_sched_blocked_find_file(
         struct fxt_blocked_sample *sample, const struct fxt_blocked_thread *thread, const char *line);
 

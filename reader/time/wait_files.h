@@ -8,6 +8,10 @@
  *
  * A wait has the file of the instant in it. A wait without an instant has the file that the
  * instants before and after it agree on, if it lasted long enough to get one itself.
+ *
+ * If a wait is for several descriptors, an instant on its thread's track has these instead, as
+ * a text with their files: "fd 3 (pipe:[123]) and fd 5 (/srv/a)". Only the wait around it has
+ * them: the thread's next wait may be for others.
  */
 #ifndef FXT_READER_WAIT_FILES_H
 #define FXT_READER_WAIT_FILES_H
@@ -16,8 +20,8 @@
 #include "reader/trace/tables.h"
 
 struct fxt_wait_file {
-	uint64_t process; /* koid */
-	uint64_t object;  /* the descriptor plus 1 */
+	uint64_t owner;  /* koid of the process; of several descriptors: id of the thread */
+	uint64_t object; /* the descriptor plus 1; 0: there are several */
 	uint64_t ns;
 	uint32_t file;
 };

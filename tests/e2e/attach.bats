@@ -226,6 +226,35 @@ begin_hanging()
 	end
 }
 
+@test "a program that has waited in poll() since before the attach: for which descriptors" {
+	cat >polls.c <<-'END'
+		#include <poll.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			int ends[2];
+
+			if (pipe(ends))
+				return 1;
+			printf("ready %d\n", ends[0]);
+			fflush(stdout);
+			return poll((struct pollfd[]){{.fd = 0, .events = POLLIN}, {.fd = ends[0]}}, 2, -1) != 1;
+		}
+	END
+	cc -O1 -finstrument-functions -o polls polls.c
+	begin ./polls
+	read -r _ fd <out
+	pipe=$(readlink /proc/$program/fd/$fd)
+	await '^7 ' /proc/$program/syscall
+	attach
+	detach
+	fxt threads trace.fxt | tr -s ' ' >threads
+	cat threads
+	grep -F "in poll of fd 0 ($PWD/input) and fd $fd ($pipe) main" threads
+	end
+}
+
 @test "a thread goes on after the attach: its earlier wait ends before its own calls, which are all recorded" {
 	begin_hanging
 	attach

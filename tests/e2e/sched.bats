@@ -6,7 +6,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all sched/blocked sched/pingpong sched/refuse sched/namesakes sched/reused threads/lives sessions/rounds
+	compiled_for_all sched/blocked sched/pingpong sched/refuse sched/namesakes sched/polled sched/reused threads/lives sessions/rounds
 }
 
 # Skips the test if the kernel does not report context switches to this user.
@@ -214,7 +214,7 @@ blocked_run()
 {
 	fxtrun -o trace.fxt blocked >waits
 	sound trace.fxt
-	[ "$(wc -l <waits)" = 5 ]
+	[ "$(wc -l <waits)" = 6 ]
 }
 
 # Every wait of `blocked` has the call and the file that the program gave.
@@ -279,6 +279,29 @@ reused_is_named()
 		tail -n 1 | cut -d, -f2 >count
 	[ "$(cat count)" -ge 4 ]
 	[ "$(cat count)" -le 12 ]
+}
+
+polled_run()
+{
+	fxtrun -o trace.fxt polled >waits
+	sound trace.fxt
+	[ "$(wc -l <waits)" = 6 ]
+}
+
+polled_is_named()
+{
+	local function call files
+
+	while IFS=$'\t' read -r function call files; do
+		fxt why --csv --limit=1 "$function" | rows parts kind part >parts
+		grep -qxF "waited	waiting in $call of $files" parts || { cat parts; return 1; }
+	done <waits
+}
+
+@test "a wait for several descriptors names the first three with their files, and says how many more there are" {
+	needs_perf
+	# If the recorder does not run during a wait, its descriptors are not known.
+	until_clocks_agree polled_run polled_is_named
 }
 
 @test "the kernel is asked about waits without a record, and hardly ever about recorded ones" {

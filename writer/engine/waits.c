@@ -35,14 +35,22 @@ static struct fxt_string wait_indexed(uint64_t ref, unsigned first_bit)
 	return index ? fxt_string_index(index) : fxt_string_empty();
 }
 
-int32_t fxt_wait_descriptor(uint64_t ref)
+static bool wait_is_for_descriptors(uint64_t ref)
 {
 	uint64_t call = fxt_field(ref, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_FIRST;
 
-	if (!fxt_is_wait(ref) || fxt_is_span(ref) || call >= FXT_WAIT_KINDS ||
-	        wait_calls[call].subject != FXT_WAIT_FOR_DESCRIPTOR)
-		return -1;
-	return (int32_t)(ref >> FXT_FRAME_INDEX_BITS) - 1;
+	return fxt_is_wait(ref) && !fxt_is_span(ref) && call < FXT_WAIT_KINDS &&
+	       wait_calls[call].subject == FXT_WAIT_FOR_DESCRIPTOR;
+}
+
+int32_t fxt_wait_descriptor(uint64_t ref)
+{
+	return wait_is_for_descriptors(ref) ? (int32_t)(ref >> FXT_FRAME_INDEX_BITS) - 1 : -1;
+}
+
+bool fxt_wait_has_several(uint64_t ref)
+{
+	return wait_is_for_descriptors(ref) && ref >> FXT_FRAME_INDEX_BITS == 0;
 }
 
 uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, uint64_t process_koid,

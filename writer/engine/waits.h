@@ -226,6 +226,9 @@ const char *fxt_wait_name(enum fxt_wait wait);
 /* The descriptor that the wait with that reference is for; -1: for none, or for several. */
 int32_t fxt_wait_descriptor(uint64_t ref);
 
+/* Whether it is for several descriptors, which the reference does not have. */
+bool fxt_wait_has_several(uint64_t ref);
+
 /* Whether a frame's reference belongs to a call that counts: no wait, and not inherited. */
 static inline bool fxt_is_counted(uint64_t ref)
 {

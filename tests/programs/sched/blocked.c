@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,6 +64,13 @@ __attribute__((noinline)) static void by_fifo(void)
 __attribute__((noinline)) static void by_socket(void)
 {
 	system_call(SYS_read, sockets[0], (long)&byte, 1);
+}
+
+__attribute__((noinline)) static void by_poll(void)
+{
+	struct pollfd polled = {.fd = sockets[0], .events = POLLIN};
+
+	system_call(SYS_ppoll, (long)&polled, 1, 0);
 }
 
 __attribute__((noinline)) static void by_futex(void)
@@ -126,7 +134,10 @@ UNTRACED static void run(const char *function, const char *call, int fd, const v
 		exit(2);
 	if (object)
 		snprintf(file, sizeof(file), "%p", object);
-	printf("%s\t%s\t%s\n", function, call, file);
+	if (wait == by_poll)
+		printf("%s\t%s\tfd %d (%s)\n", function, call, fd, file);
+	else
+		printf("%s\t%s\t%s\n", function, call, file);
 }
 
 int main(void)
@@ -137,6 +148,7 @@ int main(void)
 	run("by_pipe", "read", ends[0], NULL, by_pipe, write_pipe);
 	run("by_fifo", "read", fifo, NULL, by_fifo, write_fifo);
 	run("by_socket", "read", sockets[0], NULL, by_socket, write_socket);
+	run("by_poll", "ppoll", sockets[0], NULL, by_poll, write_socket);
 	run("by_futex", "futex", -1, &word, by_futex, wake);
 	run("by_sleep", "nanosleep", -1, NULL, by_sleep, nothing);
 	return 0;

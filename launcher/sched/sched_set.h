@@ -1,0 +1,27 @@
+/*
+ * The descriptors that a thread waits for in poll(), ppoll(), select() or pselect(). They lie
+ * in the program's memory. Whatever its arguments are, a few kilobytes of it are read once.
+ */
+#ifndef FXT_LAUNCHER_SCHED_SCHED_SET_H
+#define FXT_LAUNCHER_SCHED_SCHED_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "sched_calls.h"
+
+enum { FXT_SET_SHOWN = 3 };
+
+struct fxt_sched_set {
+	int32_t fds[FXT_SET_SHOWN]; /* the first ones, as the call has them */
+	uint32_t count;             /* of all that were read */
+	bool has_more;              /* the call has some that were not read */
+};
+
+/* Reads the set of such a call by its line of /proc/PID/task/TID/syscall. The kernel may
+ * continue the call as another one with the same arguments, so the line's number does not
+ * count. False: the call is for something else or for no descriptor, or its memory cannot be
+ * read. */
+bool fxt_sched_set_read(
+        struct fxt_sched_set *set, uint32_t pid, enum fxt_sched_subject subject, const char *line);
+
+#endif
