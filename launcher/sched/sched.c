@@ -136,7 +136,7 @@ static void sched_flush(struct fxt_sched *s)
 	sched_write_log(s, s->archive, &s->identity);
 	s->log.begin = s->log.end = 0;
 	s->faults.begin = s->faults.end = 0;
-	s->blocked.begin = s->blocked.end = 0;
+	s->blocked.begin = s->blocked.end;
 }
 
 /* ---- reading ---- */

@@ -66,7 +66,8 @@ struct fxt_sched_blocked {
 	unsigned count;
 	uint64_t noted;                     /* how many ever were */
 	struct fxt_blocked_sample *samples; /* a ring */
-	uint64_t begin, end;                /* numbers of the first one in it, and of the next */
+	/* numbers of the first one in it, and of the next; they never decrease */
+	uint64_t begin, end;
 	/* by process and descriptor: 1 + the number of the latest sample in a recorded wait */
 	uint64_t files[FXT_BLOCKED_FILES];
 	bool keeps_last; /* a full ring drops its oldest samples */

@@ -255,7 +255,7 @@ reused_run()
 {
 	fxtrun -o trace.fxt reused "$PWD/fifo" >waits
 	sound trace.fxt
-	[ "$(wc -l <waits)" = 4 ]
+	[ "$(wc -l <waits)" = 5 ]
 }
 
 # Every wait of `reused` has the file that the descriptor was then.

@@ -48,6 +48,11 @@ HOOKED static ssize_t from_fifo(void)
 	return read(DESCRIPTOR, &byte, 1);
 }
 
+HOOKED static ssize_t from_fifo_again(void)
+{
+	return read(DESCRIPTOR, &byte, 1);
+}
+
 int main(int count, char **arguments)
 {
 	int pipes[2], sockets[2], tcp[2];
@@ -67,6 +72,9 @@ int main(int count, char **arguments)
 	answer(fifo, dup(fifo));
 	name("from_fifo", "read", print_link);
 	from_fifo();
+	answer(fifo, dup(fifo));
+	name("from_fifo_again", "read", print_link);
+	from_fifo_again();
 	while (wait(NULL) > 0)
 		;
 	return 0;
