@@ -3,6 +3,7 @@
  * a connection. */
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 #include "ends.h"
@@ -10,7 +11,7 @@
 #define HOOKED __attribute__((noinline))
 enum { WAIT_US = 200000, PIPES = 20, FAR = 900, MANY = 300 };
 
-static int pipes[PIPES][2], tcp[2];
+static int pipes[PIPES][2], tcp[2], epoll;
 static struct pollfd polled[MANY];
 
 static void name(void (*print)(int fd), int fd, const char *next)
@@ -77,8 +78,16 @@ HOOKED static int pselect_one(void)
 	return pselect(FD_SETSIZE, &reads, NULL, NULL, NULL, NULL);
 }
 
+HOOKED static int epoll_one(void)
+{
+	struct epoll_event event;
+
+	return epoll_wait(epoll, &event, 1, -1);
+}
+
 int main(void)
 {
+	struct epoll_event event = {.events = EPOLLIN};
 	int first;
 
 	for (int i = 0; i < PIPES; i++)
@@ -117,6 +126,12 @@ int main(void)
 	printf("pselect_one\tpselect\t");
 	name(print_link, first, "");
 	during(pselect_one);
+	epoll = epoll_create1(0);
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, first, &event))
+		return 1;
+	printf("epoll_one\tepoll_wait\t");
+	name(print_link, epoll, "");
+	during(epoll_one);
 	while (wait(NULL) > 0)
 		;
 	return 0;
