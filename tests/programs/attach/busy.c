@@ -344,6 +344,7 @@ int main(int count, char **arguments)
 		sched_yield();
 	puts("ready");
 	fflush(stdout);
+	errno = 0;
 	check(read(0, &byte, 1) == 0, "read was interrupted");
 	stop = 1;
 	check(!client || (waitpid(client, &status, 0) == client && status == 0), "the client");
