@@ -238,7 +238,8 @@ static void last_print_open(const struct last *last, const struct fxt_slice *sli
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);
 	cells[0] = fxt_cell_number((double)frame);
-	cells[1] = fxt_cell_number((double)fxt_scan_ns(last->scan, slice->end - slice->start));
+	cells[1] = fxt_cell_number(
+	        (double)(fxt_scan_ns(last->scan, slice->end) - fxt_scan_ns(last->scan, slice->start)));
 	cells[2] = fxt_cell_text(fxt_describe_end(&name));
 	text = fxt_describe_end(&place);
 	if (text.bytes > 0)
