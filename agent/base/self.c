@@ -171,11 +171,11 @@ void agent_clones(unsigned long flags)
 }
 
 uint32_t agent_notes;
-static uint32_t counts_only; /* 1: see agent_set_counting() */
+uint32_t agent_counts_only;
 
 void agent_set_recording(enum agent_recording recording)
 {
-	store_relaxed(&counts_only, 0);
+	store_relaxed(&agent_counts_only, 0);
 	store_release(&agent_recording, recording);
 	store_release(&agent_hooks, recording >= AGENT_BY_COUNTER ? recording
 	                            : load_relaxed(&agent_notes)  ? AGENT_GENERAL
@@ -188,7 +188,7 @@ void agent_set_counting(void)
 
 	agent_set_recording(AGENT_QUIET);
 	if (has_calls) {
-		store_relaxed(&counts_only, 1);
+		store_relaxed(&agent_counts_only, 1);
 		store_release(&agent_hooks, AGENT_GENERAL);
 	}
 }
@@ -269,7 +269,7 @@ bool agent_begin(bool is_ready)
 
 enum agent_call agent_begin_with_call(void)
 {
-	if (unlikely(load_relaxed(&counts_only))) {
+	if (unlikely(load_relaxed(&agent_counts_only))) {
 		if (fxt_engine_was_forked(&agent_engine))
 			agent_rebirth(); /* ends the counting */
 		else

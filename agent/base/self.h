@@ -126,6 +126,7 @@ void agent_set_noting(bool is_noting);
 /* Records nothing more, and counts each call as lost, because the process may not read its
  * clock. agent_set_recording() ends this. */
 void agent_set_counting(void);
+extern HIDDEN uint32_t agent_counts_only; /* 1: this is so */
 
 /* Call this once the agent has begun. Hooks then return early if nothing is recorded. Until
  * then agent_hooks sends them to the slow path, which finds out whether the agent has
@@ -167,6 +168,12 @@ extern HIDDEN uint32_t agent_has_begun;
 static inline bool agent_records_calls(void)
 {
 	return load_relaxed(&agent_recording) >= AGENT_BY_COUNTER;
+}
+
+/* Whether a call that is not recorded counts as lost. */
+static inline bool agent_counts_calls(void)
+{
+	return agent_records_calls() || load_relaxed(&agent_counts_only);
 }
 
 /*

@@ -112,7 +112,7 @@ static __attribute__((noinline)) bool prepared_begin_elsewhere(uint64_t *place, 
 	if (leaf) {
 		agent_returns_use(leaf, at);
 	} else if (!agent_returns_make(at)) {
-		if (agent_records_calls())
+		if (agent_counts_calls())
 			add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return false;
 	}
