@@ -51,7 +51,7 @@ struct fxt_anchor fxt_anchor_read(enum fxt_clock_kind clock)
 			continue;
 		anchor.width_ticks = width;
 		anchor.ticks = before + width / 2;
-		anchor.monotonic_ns = monotonic;
+		anchor.monotonic_ns = clock == FXT_CLOCK_MONOTONIC ? anchor.ticks : monotonic;
 		anchor.realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	}
 	anchor_read_boot(anchor.boot);
