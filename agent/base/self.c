@@ -269,13 +269,6 @@ bool agent_begin(bool is_ready)
 
 enum agent_call agent_begin_with_call(void)
 {
-	if (unlikely(load_relaxed(&agent_counts_only))) {
-		if (fxt_engine_was_forked(&agent_engine))
-			agent_rebirth(); /* ends the counting */
-		else
-			add_relaxed(&agent_engine.control->lost_without_slot, 1);
-		return AGENT_CALL_LOST;
-	}
 	if (likely(load_acquire(&agent_has_begun)))
 		return AGENT_CALL_NOT_RECORDED;
 	if (agent_begin(false))
@@ -283,7 +276,7 @@ enum agent_call agent_begin_with_call(void)
 	__atomic_fetch_add(&calls_before, 1, __ATOMIC_ACQ_REL);
 	if (load_relaxed(&agent_has_begun))
 		self_report_calls_before();
-	return AGENT_CALL_LOST;
+	return AGENT_CALL_TOO_EARLY;
 }
 
 /* ---- checks of the thread's state ---- */

@@ -160,7 +160,7 @@ bool agent_begin(bool is_ready);
 enum agent_call {
 	AGENT_CALL_RECORDED, /* the agent begins with this call */
 	AGENT_CALL_NOT_RECORDED,
-	AGENT_CALL_LOST, /* it is counted: the agent has not begun, or has no clock */
+	AGENT_CALL_TOO_EARLY, /* the call is counted */
 };
 enum agent_call agent_begin_with_call(void);
 extern HIDDEN uint32_t agent_has_begun;

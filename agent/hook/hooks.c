@@ -118,11 +118,24 @@ static void hooks_enter_filtered(struct fxt_thread_writer *writer, const void *f
 	agent_trigger_raise(trigger);
 }
 
+/* Counts a call that is not recorded because the process may not read its clock. */
+static void hooks_count(const void *function)
+{
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth(); /* ends the counting */
+	else if (!fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function))
+		add_relaxed(&agent_engine.control->lost_without_slot, 1);
+}
+
 static void hooks_enter_general(void *function, void *call_site, uint64_t stack_pointer)
 {
 	uint64_t stack_offset, ref;
 	struct fxt_thread_writer *writer;
 
+	if (unlikely(load_relaxed(&agent_counts_only))) {
+		hooks_count(function);
+		return;
+	}
 	if (!agent_records_calls()) {
 		enum agent_call call = agent_begin_with_call();
 
