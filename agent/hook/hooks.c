@@ -119,7 +119,7 @@ static void hooks_enter_filtered(struct fxt_thread_writer *writer, const void *f
 }
 
 /* Counts a call that is not recorded because the process may not read its clock. */
-static void hooks_count(const void *function)
+COLD static void hooks_count(const void *function)
 {
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth(); /* ends the counting */
@@ -132,13 +132,14 @@ static void hooks_enter_general(void *function, void *call_site, uint64_t stack_
 	uint64_t stack_offset, ref;
 	struct fxt_thread_writer *writer;
 
-	if (unlikely(load_relaxed(&agent_counts_only))) {
-		hooks_count(function);
-		return;
-	}
 	if (!agent_records_calls()) {
-		enum agent_call call = agent_begin_with_call();
+		enum agent_call call;
 
+		if (unlikely(load_relaxed(&agent_counts_only))) {
+			hooks_count(function);
+			return;
+		}
+		call = agent_begin_with_call();
 		if (call == AGENT_CALL_NOT_RECORDED)
 			agent_patch_later(function, stack_pointer, false);
 		if (call != AGENT_CALL_RECORDED)
