@@ -172,25 +172,36 @@ void agent_clones(unsigned long flags)
 
 uint32_t agent_notes;
 uint32_t agent_counts_only;
+static enum agent_recording recording_before; /* AGENT_QUIET: agent_end_counting() does nothing */
 
 void agent_set_recording(enum agent_recording recording)
 {
 	store_relaxed(&agent_counts_only, 0);
+	recording_before = AGENT_QUIET;
 	store_release(&agent_recording, recording);
 	store_release(&agent_hooks, recording >= AGENT_BY_COUNTER ? recording
 	                            : load_relaxed(&agent_notes)  ? AGENT_GENERAL
 	                                                          : AGENT_QUIET);
 }
 
-void agent_set_counting(void)
+void agent_begin_counting(void)
 {
-	bool has_calls = agent_records_calls();
+	enum agent_recording before = load_relaxed(&agent_recording);
 
+	if (before == AGENT_QUIET)
+		return;
 	agent_set_recording(AGENT_QUIET);
-	if (has_calls) {
+	recording_before = before;
+	if (before >= AGENT_BY_COUNTER) {
 		store_relaxed(&agent_counts_only, 1);
 		store_release(&agent_hooks, AGENT_GENERAL);
 	}
+}
+
+void agent_end_counting(void)
+{
+	if (recording_before != AGENT_QUIET)
+		agent_set_recording(recording_before);
 }
 
 void agent_set_begun(void)

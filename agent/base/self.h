@@ -123,10 +123,11 @@ extern HIDDEN int32_t agent_hooks;
 void agent_set_recording(enum agent_recording recording);
 void agent_set_noting(bool is_noting);
 
-/* Records nothing more, and counts each call as lost, because the process may not read its
- * clock. agent_set_recording() ends this. */
-void agent_set_counting(void);
-extern HIDDEN uint32_t agent_counts_only; /* 1: this is so */
+/* While the process may not read its clock, hooks record nothing and count each call as
+ * lost. Does nothing if nothing is recorded. agent_set_recording() ends the counting too. */
+void agent_begin_counting(void);
+void agent_end_counting(void);
+extern HIDDEN uint32_t agent_counts_only; /* 1: hooks count */
 
 /* Call this once the agent has begun. Hooks then return early if nothing is recorded. Until
  * then agent_hooks sends them to the slow path, which finds out whether the agent has

@@ -94,14 +94,10 @@ static void sandbox_end_standalone(void)
 	agent_standalone_end();
 }
 
-/* What was recorded before the program asked for a filter, for one that is refused. */
-static enum agent_recording recording_before;
-
 void agent_sandbox_begins(bool is_strict)
 {
 	int error = errno;
 
-	recording_before = load_relaxed(&agent_recording);
 	agent_fatal_signals_withdraw();
 	if (is_strict && agent_is_own_process() && !sandbox_is_alone()) {
 		sandbox_begins_strict();
@@ -118,7 +114,7 @@ void agent_sandbox_begins(bool is_strict)
 		fxt_control_reach_all(agent_engine.map);
 		/* Reading this clock may need the kernel. */
 		if (agent_engine.clock == FXT_CLOCK_MONOTONIC)
-			agent_set_counting();
+			agent_begin_counting();
 		if (is_strict)
 			sandbox_withhold(AGENT_NO_SYSTEM_CALL);
 		store_relaxed(&sys_confinement, SYS_CONFINED);
@@ -139,8 +135,7 @@ void agent_sandbox_withdrawn(void)
 		agent_withhold_no_more();
 	if (agent_is_own_process()) {
 		store_relaxed(&agent_engine.control->commands_ignored, 0);
-		if (agent_engine.clock == FXT_CLOCK_MONOTONIC)
-			agent_set_recording(recording_before);
+		agent_end_counting();
 		agent_helper_start();
 	}
 	errno = error;
