@@ -9,7 +9,7 @@
 #include <signal.h>
 #include "reader/slices/walk.h"
 
-/* What a wait is for. */
+/* The object or the descriptor that a wait waits for. */
 struct fxt_sql_awaited {
 	uint64_t offset; /* of the wait's record */
 	uint64_t number; /* an address, or a descriptor */
@@ -26,9 +26,10 @@ struct fxt_sql_trace {
 	uint32_t *thread_names, *process_names; /* by thread: ids of strings */
 	/* by string: slices of category "sync" with this name are no waits */
 	bool *is_mark;
-	struct fxt_spill begun; /* struct fxt_sql_awaited, by offset: of waits with a begin of
-	                           their own, whose records the walk passes at another time */
-	uint64_t *processes;    /* koids, ascending */
+	/* struct fxt_sql_awaited, sorted by offset: one for each wait whose begin is a record
+	 * of its own. The walk does not pass these records together with their slices. */
+	struct fxt_spill begun;
+	uint64_t *processes; /* koids, ascending */
 	size_t process_count;
 	uint32_t *process_of;                 /* by thread: its place in `processes` */
 	uint32_t *threads_of;                 /* by place in `processes`: its number of
@@ -55,11 +56,13 @@ void fxt_sql_trace_close(struct fxt_sql_trace *trace);
 uint32_t fxt_sql_string(struct fxt_sql_trace *trace, struct fxt_tables *t, struct fxt_string string);
 struct fxt_span fxt_sql_text(const struct fxt_sql_trace *trace, uint32_t string);
 
-/* What a wait is for, by its record, with `t` in the state of the record's place. */
+/* Reads from a wait's record what the wait waits for. `t` has the tables as they are at that
+ * record. */
 struct fxt_sql_awaited fxt_sql_awaited(
         struct fxt_sql_trace *trace, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset);
 
-/* The same for the wait with a begin of its own at this offset; all zeros: it is none. */
+/* Returns the same for a wait whose begin is a record of its own, at this offset. All zeros:
+ * no such wait begins there. */
 struct fxt_sql_awaited fxt_sql_begun(const struct fxt_sql_trace *trace, uint64_t offset);
 
 /* Converts a time, or a duration, to SQL's nanoseconds. */

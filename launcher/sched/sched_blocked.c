@@ -148,7 +148,8 @@ struct blocked_set {
 	uint32_t count;
 };
 
-/* Reads the names of the files that the call in the line waits for. False: for none. */
+/* Reads the descriptors that the call in the line waits for, and the names of their files.
+ * False: it waits for none. */
 static bool blocked_read_set(struct blocked_set *of, const struct fxt_blocked_thread *thread,
         enum fxt_sched_subject subject, const char *line)
 {
@@ -295,8 +296,9 @@ static void blocked_add_file(struct fxt_sched_blocked *b, struct fxt_blocked_sam
 		*number = b->end;
 }
 
-/* Each sample counts: between two that say the same, the thread may have waited for others. Only
- * the names of sockets, which are many files to read, are taken from the one before. */
+/* Adds a sample for each wait, because the thread may have waited for other descriptors since
+ * an equal sample. Only the names of sockets are taken from that one: finding them means
+ * reading many files. */
 static void blocked_add_set(
         struct fxt_sched_blocked *b, struct fxt_blocked_sample *sample, struct blocked_set *of, uint32_t pid)
 {

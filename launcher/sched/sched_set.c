@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/uio.h>
 
-/* What is read at most: 2 KiB, or three times 128 bytes. */
+/* At most 256 entries of poll() are read (2 KiB), or three sets of 1024 bits (128 bytes each). */
 enum { POLLED = 256, SELECTED = 1024, WORDS = SELECTED / 64 };
 
 static bool set_copy(uint32_t pid, uint64_t address, void *to, size_t bytes)

@@ -1,6 +1,6 @@
 /*
  * The descriptors that a thread waits for in poll(), ppoll(), select() or pselect(). They lie
- * in the program's memory. Whatever its arguments are, a few kilobytes of it are read once.
+ * in the program's memory. At most 2 KiB of it are read, whatever the call's arguments are.
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_SET_H
 #define FXT_LAUNCHER_SCHED_SCHED_SET_H
@@ -17,10 +17,9 @@ struct fxt_sched_set {
 	bool has_more;              /* the call has some that were not read */
 };
 
-/* Reads the set of such a call by its line of /proc/PID/task/TID/syscall. The kernel may
- * continue the call as another one with the same arguments, so the line's number does not
- * count. False: the call is for something else or for no descriptor, or its memory cannot be
- * read. */
+/* Reads the descriptors of such a call. `line` is that of /proc/PID/task/TID/syscall. Its
+ * number is ignored: the kernel may continue the call as another one with the same arguments.
+ * False: the call waits for no descriptor, or its memory cannot be read. */
 bool fxt_sched_set_read(
         struct fxt_sched_set *set, uint32_t pid, enum fxt_sched_subject subject, const char *line);
 

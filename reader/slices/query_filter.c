@@ -287,7 +287,7 @@ void fxt_query_filter_explain(
 	int length;
 
 	query_filter_find_nearest(&nearest, &shortened, scan);
-	length = snprintf(error, error_bytes, "no function is called '%s'", pattern);
+	length = snprintf(error, error_bytes, "no function is named '%s'", pattern);
 	if (nearest.best.bytes > 0 && length > 0 && (size_t)length < error_bytes)
 		snprintf(error + length, error_bytes - (size_t)length, "; did you mean '%.*s'?",
 		        (int)nearest.best.bytes, nearest.best.data);

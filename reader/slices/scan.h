@@ -217,8 +217,8 @@ static inline uint64_t fxt_scan_ns(const struct fxt_scan *scan, uint64_t time)
 	return fxt_rate_ns(&scan->rate, time);
 }
 
-/* Until when a thread can have been in what it had begun by a moment, and never ended: the
- * first end of its process from then on, else the end of the trace. */
+/* Returns the end of a slice that the thread had begun by `moment` and never ended: the next
+ * end of its process, or else the end of the trace. */
 static inline uint64_t fxt_scan_last_moment(const struct fxt_scan *scan, uint32_t thread, uint64_t moment)
 {
 	uint64_t end =

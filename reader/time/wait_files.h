@@ -9,9 +9,9 @@
  * A wait has the file of the instant in it. A wait without an instant has the file that the
  * instants before and after it agree on, if it lasted long enough to get one itself.
  *
- * If a wait is for several descriptors, an instant on its thread's track has these instead, as
- * a text with their files: "fd 3 (pipe:[123]) and fd 5 (/srv/a)". Only the wait around it has
- * them: the thread's next wait may be for others.
+ * If a wait is for several descriptors, an instant on its thread's track names them and their
+ * files, as in "fd 3 (pipe:[123]) and fd 5 (/srv/a)". It applies to the wait around it only:
+ * the thread's next wait may be for other descriptors.
  */
 #ifndef FXT_READER_WAIT_FILES_H
 #define FXT_READER_WAIT_FILES_H

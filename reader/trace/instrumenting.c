@@ -37,9 +37,8 @@ struct fxt_no_calls_text fxt_no_calls(bool has_earlier_waits)
 
 	if (has_earlier_waits)
 		return (struct fxt_no_calls_text){
-		        "no calls are in the trace: nothing that is recorded was called meanwhile; fxt "
-		        "threads and "
-		        "fxt last show what threads have waited for since before the attach"};
+		        "no calls are in the trace: the program called no recorded function "
+		        "meanwhile; fxt threads and fxt last show waits that began before the attach"};
 	snprintf(said.text, sizeof(said.text),
 	        "no calls are in the trace: is the program compiled with " FXT_INSTRUMENTING "? %s",
 	        fxt_instrumenting_commands());

@@ -14,8 +14,8 @@
  * in this way. Without a build system it returns those of a compiler. */
 const char *fxt_instrumenting_commands(void);
 
-/* Says that a trace has no calls, and what to do. A process that hangs makes none, however it
- * is compiled: then there are waits from before it was attached to. */
+/* Says that a trace has no calls, and what to do. A process that hangs makes no calls,
+ * however it was compiled. Its trace has waits from before the attach instead. */
 struct fxt_no_calls_text {
 	char text[512];
 };

@@ -1,8 +1,8 @@
 /*
- * The ends of processes, and of their recordings, that left calls or waits open: an instant
- * "killed" of category "process", or one of writer/format/process_end.h. What a thread began
- * and never ended lasts until the first of them that its process has from then on. A process
- * that exits leaves nothing open.
+ * The ends of processes and of their recordings that leave calls or waits open. Such an end
+ * is an instant "killed" of category "process", or an instant of
+ * writer/format/process_end.h. A slice that never ends lasts until its process's next end. A
+ * process that exits leaves nothing open.
  */
 #ifndef FXT_READER_PROCESS_ENDS_H
 #define FXT_READER_PROCESS_ENDS_H
@@ -24,7 +24,7 @@ void fxt_process_ends_add(struct fxt_process_ends *ends, uint64_t process, uint6
 /* Call this once all are there. */
 void fxt_process_ends_sort(struct fxt_process_ends *ends);
 
-/* The first end of a process at a moment or after it; UINT64_MAX: there is none. */
+/* Returns the first end of a process at `moment` or later. UINT64_MAX: there is none. */
 uint64_t fxt_process_ends_from(const struct fxt_process_ends *ends, uint64_t process, uint64_t moment);
 
 void fxt_process_ends_free(struct fxt_process_ends *ends);

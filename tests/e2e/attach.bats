@@ -216,10 +216,10 @@ begin_hanging()
 	sed -n 's/^rows,//p' open | tr -d '"' | sort | diff - <(printf '%s\n' ",$mutex" "$fd,")
 	# They are no calls: the program made none meanwhile.
 	fxt info trace.fxt | grep -x '0 calls'
-	none='no calls are in the trace: nothing that is recorded was called meanwhile; fxt threads and fxt last'
-	none+=' show what threads have waited for since before the attach'
+	none='no calls are in the trace: the program called no recorded function meanwhile; fxt threads and'
+	none+=' fxt last show waits that began before the attach'
 	fxt report trace.fxt | grep -xF "$none"
-	says 2 "fxt: trace.fxt: no function is called 'nobody'; $none" fxt why nobody
+	says 2 "fxt: trace.fxt: no function is named 'nobody'; $none" fxt why nobody
 	says 2 "fxt: trace.fxt: no call of 'run_reader' is in the chosen part; $none" fxt why run_reader
 	grep -F "(4 threads waited since before the attach: fxt threads trace.fxt)" err
 	fails grep 'no calls' err

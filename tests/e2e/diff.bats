@@ -157,10 +157,10 @@ functions()
 	says 2 "fxt diff: no trace file given, and there is no trace.fxt here; see fxt diff --help" fxt diff before0.fxt
 	says 2 "fxt diff: which of 3 traces are the earlier ones? BEFORE... -- AFTER...; see fxt diff --help" fxt diff before[01].fxt after0.fxt
 	says 2 "fxt diff: cannot compare 'size'; see fxt diff --help" fxt diff --compare=size before0.fxt after0.fxt
-	says 2 "fxt: before0.fxt: no function is called 'pars'; did you mean 'parse'?" fxt diff -f pars before0.fxt after0.fxt
+	says 2 "fxt: before0.fxt: no function is named 'pars'; did you mean 'parse'?" fxt diff -f pars before0.fxt after0.fxt
 	says 2 "fxt: nowhere.fxt: cannot be opened: No such file or directory" fxt diff before0.fxt nowhere.fxt
 	fxt diff -f new before0.fxt after0.fxt >text
-	grep -q "^before0.fxt: no function is called 'new'" text
+	grep -q "^before0.fxt: no function is named 'new'" text
 	head -c 410 after0.fxt >cut.fxt
 	status=0
 	fxt diff before0.fxt cut.fxt >text 2>errors || status=$?

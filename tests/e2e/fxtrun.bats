@@ -165,7 +165,7 @@ leaves()
 		grep -E '^fxtrun: [1-9][0-9]* events?, .* \(no calls: is ./sleeper compiled with -finstrument-functions or -fpatchable-function-entry=5\?\)$' err
 		grep -xF "fxtrun: calls are recorded of programs that are built so: $2" err
 		fxt report | grep -xF "no calls are in the trace: is the program compiled with -finstrument-functions or -fpatchable-function-entry=5? $2"
-		says 2 "fxt: trace.fxt: no function is called 'main'; no calls are in the trace: is the program compiled with -finstrument-functions or -fpatchable-function-entry=5? $2" fxt why main
+		says 2 "fxt: trace.fxt: no function is named 'main'; no calls are in the trace: is the program compiled with -finstrument-functions or -fpatchable-function-entry=5? $2" fxt why main
 	}
 	built_by "" "fxt-cc -O2 -g prog.c -o prog"
 	built_by Makefile "make -B $compilers"

@@ -325,7 +325,7 @@ timeline()
 	# A tenth of the call to each side is the window, and a tenth of that is what is
 	# shown around it.
 	awk 'FNR == NR { call = $1; next } /^shown: / { wanted = 1.2 * 1.2 * call; exit !($2 > wanted - 8 && $2 < wanted + 8) }' call got
-	says 2 "fxt: trace.fxt: no function is called 'in_shadw'; did you mean 'in_shadow'?" fxt html --around=in_shadw:3 trace.fxt
+	says 2 "fxt: trace.fxt: no function is named 'in_shadw'; did you mean 'in_shadow'?" fxt html --around=in_shadw:3 trace.fxt
 	says 2 "fxt: trace.fxt: 'main' has no more than 1 call" fxt html --around=main:2 trace.fxt
 	says 2 "fxt html: the number of a call is from 1, the slowest, to 1000000; see fxt html --help" fxt html --around=main:0 trace.fxt
 	says 2 "fxt html: more than 8 calls to be around; see fxt html --help" fxt html $(printf -- '--around=main %.0s' 1 2 3 4 5 6 7 8 9) trace.fxt

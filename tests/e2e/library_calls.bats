@@ -396,10 +396,10 @@ print(subprocess.check_output(["echo", "hi"]))'
 	gcc -O1 -finstrument-functions -o program program.c
 	fxtrun --library-calls -o x.fxt ./program
 	fxt slow usleep x.fxt | grep '^usleep: one call'
-	says 2 "fxt: x.fxt: no function is called 'usleap'; did you mean 'usleeper'?" fxt slow usleap x.fxt
+	says 2 "fxt: x.fxt: no function is named 'usleap'; did you mean 'usleeper'?" fxt slow usleap x.fxt
 	# Where none of its own is near, the system's is.
 	printf '%s\n' '#include <unistd.h>' 'int main(void) { usleep(1); return 0; }' >plain.c
 	gcc -O1 -finstrument-functions -o plain plain.c
 	fxtrun --library-calls -o y.fxt ./plain
-	says 2 "fxt: y.fxt: no function is called 'usleap'; did you mean 'usleep'?" fxt slow usleap y.fxt
+	says 2 "fxt: y.fxt: no function is named 'usleap'; did you mean 'usleep'?" fxt slow usleap y.fxt
 }

@@ -327,7 +327,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 @test "slow and why: chosen parts, and missing functions" {
 	fxtrun causes >measured
 	[ "$(fxt slow --csv -n 7 handle | wc -l)" = 8 ]
-	says 2 "fxt: trace.fxt: no function is called 'hande'; did you mean 'handle'?" fxt why hande
+	says 2 "fxt: trace.fxt: no function is named 'hande'; did you mean 'handle'?" fxt why hande
 	says 2 "fxt: trace.fxt: 'handle' has no more than 200 calls" fxt why handle:201
 	says 2 "fxt why: no function given; see fxt why --help" fxt why
 	says 2 "fxt why: 'trace.fxt' is a file; the name of a function comes first; see fxt why --help" fxt why trace.fxt

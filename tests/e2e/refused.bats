@@ -29,9 +29,9 @@ teardown()
 }
 
 # holds: runs the script on standard input as a user, with a session of the program, in
-# which nothing is taken out yet. In the end `kept` and `hot` are what the trace has to
-# have, of all processes together, and `lost` what is told as lost. Leaves what fxtrun said
-# in ./said.
+# which nothing is taken out yet. In the end the trace must have `kept` and `hot` calls of
+# all processes together, and fxtrun must tell `lost` calls. Leaves what fxtrun said in
+# ./said.
 holds()
 {
 	cat >script.py

@@ -10,7 +10,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import {setImmediate as turn} from 'node:timers/promises';
 
-// The optimizing compiler takes three seconds, the traces of tests a tenth of that.
+// The optimizing compiler would take three seconds. Loading a test's trace takes a tenth of that.
 v8.setFlagsFromString('--liftoff-only');
 
 const METHOD = {append: 1, finalize: 2, query: 3, reset: 11};

@@ -574,9 +574,9 @@ static void complaints(void **state)
 	        {FXT_CHOOSE_PROCESS, "x*", "there is no process 'x*'"},
 	        {FXT_CHOOSE_MODULE, "x", "no function is known to be in module 'x'"},
 	        {FXT_CHOOSE_FILE, "x", "no function is known to be in source file 'x'"},
-	        {FXT_CHOOSE_FUNCTION, "mian", "no function is called 'mian'; did you mean 'main'?"},
-	        {FXT_CHOOSE_UNDER, "qqq", "no function is called 'qqq'"},
-	        {FXT_CHOOSE_TIME, "during mian", "no function is called 'mian'; did you mean 'main'?"},
+	        {FXT_CHOOSE_FUNCTION, "mian", "no function is named 'mian'; did you mean 'main'?"},
+	        {FXT_CHOOSE_UNDER, "qqq", "no function is named 'qqq'"},
+	        {FXT_CHOOSE_TIME, "during mian", "no function is named 'mian'; did you mean 'main'?"},
 	        {FXT_CHOOSE_TIME, "1h..2h", "the chosen time is after its end"}};
 	struct opened all;
 

@@ -1,7 +1,7 @@
 /*
  * An excluded signal handler forks inside recorded calls, and libc calls recorded functions
- * around that. Ends after FORKS of these. The timer is set again by its handler, so that the
- * program goes on between two of them however long a fork takes.
+ * around the fork. The program ends after FORKS of them. The handler sets the timer again, so
+ * that the program goes on between two forks, however long a fork takes.
  */
 #include <errno.h>
 #include <pthread.h>
