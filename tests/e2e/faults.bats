@@ -54,7 +54,7 @@ all_told()
 		all_told "$(cat counted)"
 		after=$(calls_of trace.fxt call_after)
 		# A timer's handler may call while the refused request is made.
-		[ $how = refused ] && [ "$after" -ge 20000 ] || [ "$after" = 0 ]
+		if [ $how = refused ]; then [ "$after" -ge 20000 ]; else [ "$after" = 0 ]; fi
 	done
 }
 

@@ -259,14 +259,14 @@ reused_run()
 	[ "$(wc -l <waits)" = 5 ]
 }
 
-# Every wait of `reused` has the file that the descriptor was then.
-reused_is_named()
+# Every wait has what the program printed that it is for.
+waits_are_named()
 {
-	local function call file
+	local function call files
 
-	while IFS=$'\t' read -r function call file; do
+	while IFS=$'\t' read -r function call files; do
 		fxt why --csv --limit=1 "$function" | rows parts kind part >parts
-		grep -qxF "waited	waiting in $call of fd 99 ($file)" parts || { cat parts; return 1; }
+		grep -qxF "waited	waiting in $call of $files" parts || { cat parts; return 1; }
 	done <waits
 }
 
@@ -274,7 +274,7 @@ reused_is_named()
 	needs_perf
 	mkfifo fifo
 	# If the recorder does not run during a wait, its file is not known.
-	until_clocks_agree reused_run reused_is_named
+	until_clocks_agree reused_run waits_are_named
 	# Two instants at most say which file the descriptor was, and none says another one.
 	fxt sql --csv "select count(*) from events where category = 'sched' and name = 'descriptor'" |
 		tail -n 1 | cut -d, -f2 >count
@@ -289,21 +289,10 @@ polled_run()
 	[ "$(wc -l <waits)" = 7 ]
 }
 
-# Every wait of `polled` has the descriptors that the program gave; of epoll its own.
-polled_is_named()
-{
-	local function call files
-
-	while IFS=$'\t' read -r function call files; do
-		fxt why --csv --limit=1 "$function" | rows parts kind part >parts
-		grep -qxF "waited	waiting in $call of $files" parts || { cat parts; return 1; }
-	done <waits
-}
-
 @test "a wait for several descriptors names the first three with their files, and says how many more there are" {
 	needs_perf
 	# If the recorder does not run during a wait, its descriptors are not known.
-	until_clocks_agree polled_run polled_is_named
+	until_clocks_agree polled_run waits_are_named
 }
 
 @test "the kernel is asked about waits without a record, and hardly ever about recorded ones" {

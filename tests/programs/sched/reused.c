@@ -1,6 +1,6 @@
 /* Waits for the same descriptor as that of a pipe, of sockets and of a fifo, and prints of each
- * wait its function, its call and the file as /proc names it, or both addresses as the socket
- * says. Its argument is the fifo. */
+ * wait its function, its call, and the descriptor with the file as /proc names it, or with both
+ * addresses as the socket says. Its argument is the fifo. */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include "ends.h"
@@ -10,9 +10,9 @@ enum { DESCRIPTOR = 99, WAIT_US = 200000 };
 
 static void name(const char *function, const char *call, void (*print)(int fd))
 {
-	printf("%s\t%s\t", function, call);
+	printf("%s\t%s\tfd %d (", function, call, DESCRIPTOR);
 	print(DESCRIPTOR);
-	puts("");
+	puts(")");
 }
 
 /* A child writes a byte later. */
