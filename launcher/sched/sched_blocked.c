@@ -272,7 +272,7 @@ static bool blocked_is_same_file(const struct fxt_blocked_sample *a, const struc
 	return a->socket || (a->file_bytes == b->file_bytes && memcmp(a->file, b->file, a->file_bytes) == 0);
 }
 
-/* The latest sample that names the same file, or the same files; NULL: there is none. */
+/* Returns the latest sample of the same file, or of the same files. NULL: there is none. */
 static struct fxt_blocked_sample *blocked_latest(
         struct fxt_sched_blocked *b, const struct fxt_blocked_sample *sample, uint64_t number)
 {
@@ -320,8 +320,8 @@ static void blocked_add_set(
 		*number = b->end;
 }
 
-/* Asks for the files of the descriptors only: the thread is in a recorded wait, whose record has
- * the rest. */
+/* Asks only for the files of the descriptors. The thread is in a recorded wait, and the record
+ * has the rest. */
 static void blocked_ask_for_file(struct fxt_sched_blocked *b, const struct fxt_blocked_thread *thread,
         const struct fxt_sched_process *process, uint32_t own_tid, const struct fxt_frame *wait,
         enum fxt_clock_kind clock)

@@ -11,9 +11,9 @@
  * address. A reader takes the whole stretch off the CPU for explained if a sample lies in it.
  * Waits of less than a millisecond, or of less than the time between two looks, have none.
  *
- * The record of a wait has all except the file of its descriptor, or its descriptors if they
- * are several (sched_set.h), so only that is read. One sample stands for consecutive ones that
- * name the same file of a descriptor; it has the times of the first and of the last.
+ * The record of a wait lacks the file of its descriptor, and the descriptors themselves if
+ * there are several (sched_set.h). Only these are read. One sample stands for consecutive ones
+ * that name the same file of a descriptor; it has the times of the first and of the last.
  *
  * The kernel answers a parent and the same user. If it refuses, there are no samples, and
  * nothing is reported.
@@ -50,8 +50,7 @@ struct fxt_blocked_sample {
 	uint64_t latest;          /* ticks of the last one that says the same; 0: there is none */
 	uint64_t process, thread; /* koids */
 	uint64_t address;         /* of a futex; 0: none */
-	/* the inode of the file, if that is a socket; of several descriptors a hash of their
-	 * links; 0: neither */
+	/* the inode of a socket; for several descriptors, a hash of their links; 0: neither */
 	uint64_t socket;
 	int32_t fd; /* -1: none, or several, which are in `file` */
 	enum fxt_sched_subject subject;

@@ -1,4 +1,4 @@
-/* The names of system calls that threads wait in, and what their arguments say of it. */
+/* System calls that threads wait in: their names, and what their arguments mean. */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_CALLS_H
 #define FXT_LAUNCHER_SCHED_SCHED_CALLS_H
 

@@ -348,8 +348,8 @@ static void waits_sort(struct fxt_waits *w)
 	fxt_spill_begin_items(&w->releases);
 }
 
-/* Ends the waits with a begin of their own where the scan ends them: where their process
- * ended, if they never did. */
+/* Gives each wait whose begin is a record of its own the end that the scan found. A wait that
+ * never ended ends with its process. */
 static void waits_end_begun(struct fxt_waits *w, const struct fxt_scan *scan)
 {
 	struct fxt_spill_window window = {0};

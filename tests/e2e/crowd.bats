@@ -4,7 +4,8 @@
 
 load helpers
 
-# The compiler's output for one function, 40,000 times over: compiling as many takes long.
+# Repeats the compiler's output for one function 40,000 times, because compiling as many
+# functions takes long.
 setup_file()
 {
 	local source=$BATS_TEST_DIRNAME/../programs/engine/crowd.c

@@ -259,7 +259,7 @@ reused_run()
 	[ "$(wc -l <waits)" = 5 ]
 }
 
-# Every wait has what the program printed that it is for.
+# Each wait names what the program printed for it.
 waits_are_named()
 {
 	local function call files

@@ -27,7 +27,8 @@
 
 #define RIG_RATE UINT64_C(3000000000) /* ticks a second: three a nanosecond, so that starts can collide */
 
-/* Under the thread sanitizer a test takes some ten times as long: the long ones do a tenth. */
+/* Under the thread sanitizer a test takes about ten times as long, so long tests do a tenth of
+ * their work. */
 #ifdef __SANITIZE_THREAD__
 #define TENTH(n) ((n) / 10)
 #else

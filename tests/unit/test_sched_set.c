@@ -1,6 +1,6 @@
 /*
- * The descriptors that poll() and select() wait for, read from this process's own memory by
- * lines as the kernel writes them. No line may make the reader read much or crash.
+ * The descriptors that poll() and select() wait for. The tests have them read from their own
+ * memory, by lines as the kernel writes them. No line may make the reader read much or crash.
  */
 #include "trace.h"
 #include <inttypes.h>

@@ -226,7 +226,7 @@ const char *fxt_wait_name(enum fxt_wait wait);
 /* The descriptor that the wait with that reference is for; -1: for none, or for several. */
 int32_t fxt_wait_descriptor(uint64_t ref);
 
-/* Whether it is for several descriptors, which the reference does not have. */
+/* Whether the wait is for several descriptors. Its reference does not name them. */
 bool fxt_wait_has_several(uint64_t ref);
 
 /* Whether a frame's reference belongs to a call that counts: no wait, and not inherited. */

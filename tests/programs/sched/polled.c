@@ -1,6 +1,6 @@
-/* Waits for several descriptors at once, and prints of each wait its function, its call, and
- * what it waits for, as the first three descriptors with their files, or with both addresses of
- * a connection. */
+/* Waits for several descriptors at once. Prints for each wait its function, its call and what
+ * it waits for: the first three descriptors with their files, or with both addresses of a
+ * connection. */
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

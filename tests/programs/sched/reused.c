@@ -1,6 +1,6 @@
-/* Waits for the same descriptor as that of a pipe, of sockets and of a fifo, and prints of each
- * wait its function, its call, and the descriptor with the file as /proc names it, or with both
- * addresses as the socket says. Its argument is the fifo. */
+/* Waits for one descriptor that is first of a pipe, then of sockets, then of a fifo. Prints for
+ * each wait its function, its call and the descriptor, with the file as /proc names it or with
+ * both addresses as the socket says. Its argument is the fifo. */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include "ends.h"
